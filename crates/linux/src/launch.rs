@@ -470,7 +470,7 @@ impl Going {
                     others.look_if(cpu.online.stolen_by_threads());
                 }
             };
-            records.push(manager.join(cpu, patience, meanwhile));
+            records.push(manager.join(&cpu.stopped_at, patience, meanwhile));
         }
         (records, self.threads.join(patience))
     }

@@ -193,6 +193,11 @@ impl TaskShared {
         self.configuration.task.period.as_nanos()
     }
 
+    /// When a job released at `release` is due; both on one clock.
+    pub(crate) const fn due(&self, release: u64) -> u64 {
+        release.saturating_add(self.configuration.task.deadline.as_nanos())
+    }
+
     /// The newest job released until `now_nanos` after the epoch.
     pub(crate) fn newest_release(&self, now_nanos: u64) -> Option<u64> {
         let since = now_nanos.checked_sub(self.offset_nanos)?;

@@ -7,7 +7,6 @@ mod record;
 pub(crate) use record::ManagerRecord;
 
 use crate::account::{Note, TaskNote};
-use crate::config::Termination;
 use crate::cpu::Cpu;
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
@@ -43,6 +42,12 @@ impl<'a> Control<'a> {
     pub(crate) fn has_decided(&self) {
         #[cfg(feature = "real")]
         crate::fault::delay(self.cpu, crate::fault::Point::BeforeEnact);
+    }
+
+    /// The manager has looked at jobs that completed, and not yet at those that run.
+    pub(crate) fn has_looked_at_ends(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::sleep(self.cpu);
     }
 
     /// The kernel refused what the run cannot do without: it is to end.
@@ -90,10 +95,11 @@ impl<'a> Control<'a> {
         {
             self.cpu.notes.write(note);
         }
-        match self.cpu.run.termination {
-            Termination::Immediate => task.jobs.cancel_demoted(),
+        if self.cpu.run.ends_at_once {
+            task.jobs.cancel_demoted();
+        } else {
             // The idle detector says when.
-            Termination::Deferred => self.cpu.want_idle(),
+            self.cpu.want_idle();
         }
     }
 

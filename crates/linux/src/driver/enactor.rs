@@ -56,8 +56,11 @@ impl Enactor {
 
     /// Whether a worker waits to be heard of: one that asks for something, or whose job has ended.
     pub(crate) fn is_called_by_a_worker(&self, tasks: &[TaskShared]) -> bool {
-        let calls = |task| TaskShared::asks(task) || self.incomplete.is_end_unreported(task);
-        tasks.iter().any(calls)
+        let ended = |task: &TaskShared| {
+            let slack = task.slack.as_ref();
+            slack.is_some_and(|slack| self.incomplete.is_end_unreported(task.id, slack))
+        };
+        tasks.iter().any(|task| task.asks() || ended(task))
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
@@ -71,8 +74,7 @@ impl Enactor {
             // The guard judges a job before the next one of its task is reported.
             self.decide(control)?;
         }
-        #[cfg(feature = "real")]
-        crate::fault::sleep(control.cpu);
+        control.has_looked_at_ends();
         // The guard wants to be called; before, what suspended jobs executed since is reported.
         let due = self.is_due(control.cpu.epoch(), monotonic_nanos());
         if due {

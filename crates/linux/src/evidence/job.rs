@@ -22,9 +22,8 @@ impl Intervals {
             consumed: seems_first.then(|| self.cpu.consumed()),
         };
         self.note(Note::Task(task.id.index(), begins));
-        let deadline = task.configuration.task.deadline.as_nanos();
         let online = &self.cpu.online;
-        online.note_due(&task.online, release.saturating_add(deadline));
+        online.note_due(&task.online, task.due(release));
         task.online.gets_priority();
         // The manager could not see it there before.
         if task.jobs.lost_its_priority(sequence)
@@ -89,7 +88,7 @@ impl Intervals {
         trace: &Tracer,
     ) {
         trace.open();
-        let cut = TaskNote::Unfinished(self.cpu.unfinished(task, job, executed));
+        let cut = TaskNote::Unfinished(self.cpu.unfinished(job, task.due(job.1), executed));
         self.note(Note::Task(task.id.index(), cut));
         trace.close();
     }
@@ -106,16 +105,15 @@ impl Intervals {
 }
 
 impl Cpu {
-    /// Job `sequence` of `task`, released at `release`, was met by the end of the run when it had executed so much: the note
-    /// about it.
+    /// Job `sequence` of a task, released at `release` and due at `due`, was met by the end of the run when it had executed
+    /// so much: the note about it.
     pub(crate) fn unfinished(
         &self,
-        task: &TaskShared,
         (sequence, release): (u64, u64),
+        due: u64,
         executed: u64,
     ) -> Cut {
         let stopped = self.stopped_at.get();
-        let due = release.saturating_add(task.configuration.task.deadline.as_nanos());
         let is_judged = self.guarantee && due < stopped.max(release);
         Cut {
             sequence,
@@ -219,7 +217,7 @@ fn note_assigned(cpu: &Cpu, task: &TaskShared, trace: &mut Tracer) {
     }
     let begun = task.jobs.running() == Some(sequence);
     let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
-    let cut = cpu.unfinished(task, job, executed);
+    let cut = cpu.unfinished(job, task.due(job.1), executed);
     let cut = TaskNote::Unfinished(Cut { dropped, ..cut });
     cpu.notes.write(Note::Task(task.id.index(), cut));
 }

@@ -54,8 +54,7 @@ impl RunningWorker<'_> {
         self.record_job_end(Edge::End);
         self.note_costs(started.saturating_sub(woken), &ended);
         task.jobs.finish(sequence);
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+        self.is_done();
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
         self.own.note(Note::Leaves { now });

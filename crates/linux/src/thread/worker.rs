@@ -135,8 +135,7 @@ impl RunningWorker<'_> {
             slack.await_end_of(release);
         }
         while release < end {
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+            self.is_done();
             self.own.wait(Duty::JobEnd, &self.trace);
             let waited = match shared.duties.source {
                 Source::Counted => wait_for_manager(shared, task, sequence),
@@ -161,6 +160,13 @@ impl RunningWorker<'_> {
         }
         // The thread stays until all leave: its number must not name another thread.
         shared.phase.await_over();
+    }
+
+    /// The worker has done all about a job, and is about to wait.
+    pub(crate) fn is_done(&self) {
+        #[cfg(feature = "real")]
+        self.own
+            .delay(crate::fault::Point::BeforeWait(Duty::JobEnd));
     }
 
     /// Notes when it went on that had waited for a release.
@@ -222,7 +228,7 @@ impl RunningWorker<'_> {
         let natively = shared.duties.is_native();
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobStart);
+        self.own.delay(crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
         if let (true, Some(monitor)) = (natively, monitor) {
@@ -246,13 +252,13 @@ impl RunningWorker<'_> {
         }
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+        self.own.delay(crate::fault::Point::BodyEnd);
         self.own.end_body(finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
+        self.own.delay(crate::fault::Point::JobEnd);
         let ended = Ended {
             sequence,
             release,

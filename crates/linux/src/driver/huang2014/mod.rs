@@ -27,7 +27,6 @@ use crate::duties::Source;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
-use crate::task::TaskShared;
 use budgets::Budgets;
 use std::io;
 use timers::{Kind, Periodic, Tag};
@@ -153,8 +152,14 @@ impl Driver for Huang2014 {
         }
         let since_epoch = control.now().as_nanos();
         for tag in tags(woken) {
-            if let (Kind::Release, Some(task)) = (tag.kind, control.cpu.tasks.get(tag.index)) {
-                release(control, task, since_epoch);
+            if let (Kind::Release, Some(task)) = (tag.kind, control.cpu.tasks.get(tag.index))
+                && let Some(newest) = task.newest_release(since_epoch)
+            {
+                match control.cpu.duties.source {
+                    Source::Counted => task.release_counter.release(newest),
+                    // Its worker releases it itself.
+                    Source::Own | Source::Assigned => task.release_counter.note_release(newest),
+                }
             }
             clocks.budgets.fired(tag);
         }
@@ -182,25 +187,13 @@ fn tags(woken: &Woken) -> impl Iterator<Item = Tag> {
     woken.tags().filter_map(Tag::of_word)
 }
 
-/// A job is released.
-fn release(control: &Control<'_>, task: &TaskShared, now: u64) {
-    let Some(newest) = task.newest_release(now) else {
-        return;
-    };
-    match control.cpu.duties.source {
-        Source::Counted => task.release_counter.release(newest),
-        // Its worker releases it itself.
-        Source::Own | Source::Assigned => task.release_counter.note_release(newest),
-    }
-}
-
 /// Whether all that could have happened has to be looked at.
 fn has_to_look(control: &Control<'_>, woken: &Woken) -> bool {
     let exceptions = [Kind::Budget, Kind::Instant];
     // Where no worker reports each end, a call has another reason.
     (woken.called && !control.cpu.duties.reports_ends)
         || tags(woken).any(|tag| exceptions.contains(&tag.kind))
-        || control.cpu.tasks.iter().any(TaskShared::asks)
+        || control.cpu.tasks.iter().any(|task| task.asks())
 }
 
 #[cfg(test)]

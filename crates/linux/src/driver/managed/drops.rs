@@ -5,7 +5,6 @@ use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
 use crate::control::Control;
 use crate::evidence::record_dropped;
-use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
@@ -72,18 +71,22 @@ impl Managed {
         let trace = self.scheduler.sink_mut();
         for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
+            // Of a job that never began, and that the end of the run met.
+            let unfinished = |sequence, release| {
+                let cut = control
+                    .cpu
+                    .unfinished((sequence, release), task.due(release), 0);
+                let note = Note::Task(task.id.index(), TaskNote::Unfinished(cut));
+                control.cpu.note_patiently(note);
+            };
             while let Some(kept) = queue.backlog.take_kept() {
-                note_unfinished(
-                    control,
-                    task,
-                    (kept, control.cpu.clock_at(task.release_of(kept))),
-                );
+                unfinished(kept, control.cpu.clock_at(task.release_of(kept)));
             }
             for (sequence, release) in queue.never_begun() {
                 if task.jobs.lost_its_priority(sequence) {
                     dropped.add(record_dropped(&control.cpu.run, task, sequence, trace), 1);
                 } else {
-                    note_unfinished(control, task, (sequence, release));
+                    unfinished(sequence, release);
                 }
             }
             let some = dropped.by_reason().filter(|&(_, count)| count > 0);
@@ -96,10 +99,4 @@ impl Managed {
             }
         }
     }
-}
-
-/// Notes a job that never began, and that the end of the run met.
-fn note_unfinished(control: &Control<'_>, task: &TaskShared, job: (u64, u64)) {
-    let cut = TaskNote::Unfinished(control.cpu.unfinished(task, job, 0));
-    control.cpu.note_patiently(Note::Task(task.id.index(), cut));
 }

@@ -30,7 +30,7 @@ impl Managed {
             }
             return Ok(());
         }
-        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
+        let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
         if let Some(exhausted) = self.exhausted_at(control, job)
             && executed >= exhausted
         {
@@ -44,7 +44,7 @@ impl Managed {
     /// that would be given again with each job.
     pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
-        if control.cpu.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+        if control.cpu.injected.charges_by_job() {
             return None;
         }
         let slot = self
@@ -67,14 +67,15 @@ impl Managed {
         (at, job): (Instant, JobId),
         budget: ServerBudget,
     ) -> Step<Option<u64>> {
-        let clock = cpu_of(control.cpu.tasks.of(job.task)?);
+        let clock = cpu_of(&control.cpu.tasks.of(job.task)?.jobs);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
         // It was not stopped since.
         control.record.note_beyond(lane.take_beyond(None));
         let mut used = lane.charge(clock, budget.owner);
         for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
-                used = used.saturating_add(queue.lane.charge_rest(cpu_of(task), budget.owner));
+                used =
+                    used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
             }
         }
         let beyond = used.checked_sub(budget.remaining);
@@ -141,7 +142,7 @@ impl Managed {
                 self.end(control, (job, done), executed)?;
                 continue;
             }
-            queue.end_cleaning(task);
+            queue.end_cleaning(&task.jobs);
             match running {
                 // The way is free for the job in whose name the worker came here.
                 Some(next) if next.task == job.task => self.assign(control, task, next),

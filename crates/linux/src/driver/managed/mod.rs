@@ -238,7 +238,7 @@ impl Managed {
         };
         let task = control.cpu.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        queue.end_cleaning(task);
+        queue.end_cleaning(&task.jobs);
         if let Some(busy) = queue.busy {
             let class = if task.jobs.is_demoted(busy) {
                 Class::Background
@@ -298,7 +298,7 @@ impl Managed {
         let queue = queue_of(&mut self.queues, job.task)?;
         control
             .record
-            .note_beyond(queue.lane.take_beyond(cpu_of(task)));
+            .note_beyond(queue.lane.take_beyond(cpu_of(&task.jobs)));
         let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
@@ -313,7 +313,7 @@ impl Managed {
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
-                queue.begin_cleaning(task, job.sequence);
+                queue.begin_cleaning(&task.jobs, job.sequence);
                 self.set_class(control, task, Class::Run);
                 None
             }
@@ -355,7 +355,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.lane.open(cpu_of(task));
+        queue.lane.open(cpu_of(&task.jobs));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -427,9 +427,9 @@ impl Managed {
             return u64::MAX;
         };
         let left = match self.server_budget(control, job) {
-            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
             None => match self.exhausted_at(control, job) {
-                Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
+                Some(at) => at.saturating_sub(queue.executed(&task.jobs, job.sequence)),
                 None => return u64::MAX,
             },
         };
