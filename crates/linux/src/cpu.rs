@@ -15,7 +15,6 @@
 mod call;
 
 use crate::account::Note;
-use crate::config::Config;
 use crate::duties::Duties;
 use crate::managed::Managed;
 use crate::meter::Accounts;
@@ -98,21 +97,19 @@ impl crate::fault::Faulty for Cpu {
 }
 
 impl Cpu {
-    /// CPU 0 of a run of its own; whoever makes a set gives it [`Self::run`] and [`Self::id`].
+    /// CPU 0 of `run`, native; whoever makes a set gives it [`Self::id`], and says what is different.
     pub(crate) fn new(
+        run: &Arc<Run>,
         tasks: Tasks,
-        config: &Config,
-        processor: Processor,
-        monitor: Monitor,
+        (processor, monitor): (Processor, Monitor),
         tolerance: Service,
     ) -> Self {
         Self {
-            run: Arc::new(Run::new(config)),
+            run: Arc::clone(run),
             id: CpuId(0),
             processor,
             monitor,
-            heartbeat_nanos: (monitor == Monitor::Heartbeat)
-                .then(|| config.heartbeat.as_nanos().max(1)),
+            heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(run.heartbeat_nanos),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,
@@ -131,7 +128,7 @@ impl Cpu {
             beat: Beat::default(),
             accounts: Accounts::default(),
             managed: None,
-            duties: Duties::native(config.enforce),
+            duties: Duties::native(true),
             call: Call::Signal,
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
@@ -271,13 +268,8 @@ fn demote(tid: Tid) {
 impl Cpu {
     /// Of a test: native, with the usual configuration.
     pub(crate) fn in_test(tasks: Vec<crate::task::TaskShared>) -> Self {
-        let config = Config::new();
-        Self::new(
-            Tasks::new(tasks),
-            &config,
-            Processor(0),
-            Monitor::Manager,
-            Service::ZERO,
-        )
+        let run = Arc::new(Run::new(&crate::Config::new()));
+        let place = (Processor(0), Monitor::Manager);
+        Self::new(&run, Tasks::new(tasks), place, Service::ZERO)
     }
 }

@@ -17,7 +17,7 @@ use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+    Beginning, Consumer, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
 use crate::report::{Ended, Report};
 use crate::run::Run;
@@ -225,8 +225,7 @@ impl Launch {
         let shared = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
         let failed = RunError::system("make the manager's event descriptor");
         let (shared, notes) = shared.map_err(failed)?;
-        let evidence = Evidence::new(notes, &shared);
-        let lane = Lane::new(rings, evidence, &shared, scope);
+        let lane = Lane::new(rings, notes, &shared, scope);
         let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
             shared,
@@ -261,8 +260,7 @@ impl Launch {
             task
         });
         let tasks = Tasks::new(tasks.collect());
-        let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
-        shared.run = Arc::clone(run);
+        let mut shared = Cpu::new(run, tasks, (plan.processor, plan.monitor), tolerance);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
         shared.guarantee = cpu.spec.guarantee && plan.is_alone;

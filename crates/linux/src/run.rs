@@ -17,6 +17,8 @@ use vestal_core::Instant;
 /// A whole run.
 #[derive(Debug)]
 pub(crate) struct Run {
+    /// How often managers with a heartbeat look at budgets.
+    pub(crate) heartbeat_nanos: u64,
     /// Whether jobs that lost their priorities end as soon as they listen, or when the CPU is idle.
     pub(crate) ends_at_once: bool,
     /// The clock when the run began, and when it shall end.
@@ -30,6 +32,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
+            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             ends_at_once: config.termination == Termination::Immediate,
             epoch: Latest::default(),
             end: Latest::default(),

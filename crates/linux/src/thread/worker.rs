@@ -295,9 +295,11 @@ impl RunningWorker<'_> {
         let mut job = JobContext {
             run: &shared.run,
             plan: shared.managed.as_ref(),
-            task,
+            jobs: &task.jobs,
+            suspension: &task.suspension,
             job: task.job(sequence),
             release,
+            due: task.due(release),
             demand: Service::ZERO,
             saw_cancellation: false,
             in_order: true,
