@@ -17,14 +17,14 @@ use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+    Beginning, Consumer, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
 use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -225,8 +225,7 @@ impl Launch {
         let shared = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
         let failed = RunError::system("make the manager's event descriptor");
         let (shared, notes) = shared.map_err(failed)?;
-        let evidence = Evidence::new(notes, &shared);
-        let lane = Lane::new(rings, evidence, &shared, scope);
+        let lane = Lane::new(rings, notes, &shared, scope);
         let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
             shared,
@@ -252,14 +251,16 @@ impl Launch {
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config));
+        let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {
             let limit = first_limit(scheduler, id);
-            self.task(spec, plan, fifo, limit)
+            let mut task = self.task(spec, plan, fifo, limit);
+            task.limits.tolerated_nanos = tolerated;
+            task
         });
-        let tasks = tasks.collect();
-        let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
-        shared.run = Arc::clone(run);
+        let tasks = Tasks::new(tasks.collect());
+        let mut shared = Cpu::new(run, tasks, (plan.processor, plan.monitor), tolerance);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
         shared.guarantee = cpu.spec.guarantee && plan.is_alone;
@@ -467,7 +468,7 @@ impl Going {
                     others.look_if(cpu.online.stolen_by_threads());
                 }
             };
-            records.push(manager.join(cpu, patience, meanwhile));
+            records.push(manager.join(&cpu.stopped_at, patience, meanwhile));
         }
         (records, self.threads.join(patience))
     }
@@ -540,9 +541,7 @@ fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
         Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
         Some(Cause::BodyPanicked { cpu, task }) => {
             let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
-            let (task, message) = found.map_or_else(Default::default, |(task, message)| {
-                (task.name.clone(), message)
-            });
+            let (task, message) = found.unwrap_or_default();
             Err(RunError::BodyPanicked { task, message })
         }
         Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {

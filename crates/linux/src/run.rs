@@ -17,7 +17,10 @@ use vestal_core::Instant;
 /// A whole run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub(crate) termination: Termination,
+    /// How often managers with a heartbeat look at budgets.
+    pub(crate) heartbeat_nanos: u64,
+    /// Whether jobs that lost their priorities end as soon as they listen, or when the CPU is idle.
+    pub(crate) ends_at_once: bool,
     /// The clock when the run began, and when it shall end.
     pub(crate) epoch: Latest<u64>,
     pub(crate) end: Latest<u64>,
@@ -29,7 +32,8 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            termination: config.termination,
+            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
+            ends_at_once: config.termination == Termination::Immediate,
             epoch: Latest::default(),
             end: Latest::default(),
             watchdog: Account::default(),

@@ -12,7 +12,6 @@ use crate::report::{
     Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
-use crate::task::TaskShared;
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::Histogram;
 
@@ -92,7 +91,7 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
         .zip(&measured.limits)
         .map(|(((task, record), &overruns), limits)| {
             let below = limits_below(limits, measured.calibration.granularity());
-            task_report(task, record, overruns, below)
+            task_report(&task.name, record, overruns, below)
         })
         .collect();
     let overhead = [
@@ -133,7 +132,7 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
         suspensions: shared
             .tasks
             .iter()
-            .any(TaskShared::is_sliced)
+            .any(|task| task.is_sliced())
             .then(|| manager.suspensions.and(totals.suspensions)),
     }
 }
@@ -227,13 +226,13 @@ fn overhead(mechanism: &'static str, costs: &Histogram, run_nanos: u64) -> Overh
 }
 
 fn task_report(
-    task: &TaskShared,
+    name: &str,
     record: &TaskRecord,
     overruns: u64,
     limits_below_granularity: Vec<(Level, Service)>,
 ) -> TaskReport {
     TaskReport {
-        name: task.name.clone(),
+        name: name.to_owned(),
         jobs: record.jobs,
         overruns,
         preemptions: record.used.involuntary,

@@ -7,7 +7,6 @@ mod record;
 pub(crate) use record::ManagerRecord;
 
 use crate::account::{Note, TaskNote};
-use crate::config::Termination;
 use crate::cpu::Cpu;
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
@@ -45,6 +44,12 @@ impl<'a> Control<'a> {
         crate::fault::delay(self.cpu, crate::fault::Point::BeforeEnact);
     }
 
+    /// The manager has looked at jobs that completed, and not yet at those that run.
+    pub(crate) fn has_looked_at_ends(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::sleep(self.cpu);
+    }
+
     /// The kernel refused what the run cannot do without: it is to end.
     pub(crate) fn fail(&self) {
         self.cpu.run.request_stop(Cause::SetupFailed);
@@ -69,7 +74,7 @@ impl<'a> Control<'a> {
                 if let Some(task) = task(job)
                     && self.cpu.duties.is_native()
                 {
-                    task.note_drop(job.sequence, why);
+                    task.verdicts.note_drop(job.sequence, why);
                 }
             }
             Event::ModeChanged { .. }
@@ -84,23 +89,24 @@ impl<'a> Control<'a> {
 
     /// `task` loses its job number `sequence` and all before it.
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
+        task.jobs.demote_up_to(sequence);
+        if task.jobs.running_admitted().is_none()
             && let Some(note) = take_priority(&self.cpu.online, task)
         {
             self.cpu.notes.write(note);
         }
-        match self.cpu.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
+        if self.cpu.run.ends_at_once {
+            task.jobs.cancel_demoted();
+        } else {
             // The idle detector says when.
-            Termination::Deferred => self.cpu.want_idle(),
+            self.cpu.want_idle();
         }
     }
 
     /// The CPU is idle: time for demoted jobs to end.
     pub(crate) fn end_demoted(&self) {
         for task in &self.cpu.tasks {
-            task.cancel_demoted();
+            task.jobs.cancel_demoted();
         }
     }
 
@@ -121,7 +127,10 @@ impl<'a> Control<'a> {
 
     /// Gives a worker its priority back.
     pub(crate) fn restore_priority(&self, task: &TaskShared) {
-        if self.raise(task.tid(), task.present_priority()).is_err() {
+        if self
+            .raise(task.jobs.tid(), task.present_priority())
+            .is_err()
+        {
             self.fail();
         }
     }

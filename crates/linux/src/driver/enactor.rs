@@ -56,8 +56,11 @@ impl Enactor {
 
     /// Whether a worker waits to be heard of: one that asks for something, or whose job has ended.
     pub(crate) fn is_called_by_a_worker(&self, tasks: &[TaskShared]) -> bool {
-        let calls = |task| TaskShared::asks(task) || self.incomplete.is_end_unreported(task);
-        tasks.iter().any(calls)
+        let ended = |task: &TaskShared| {
+            let slack = task.slack.as_ref();
+            slack.is_some_and(|slack| self.incomplete.is_end_unreported(task.id, slack))
+        };
+        tasks.iter().any(|task| task.asks() || ended(task))
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
@@ -71,8 +74,7 @@ impl Enactor {
             // The guard judges a job before the next one of its task is reported.
             self.decide(control)?;
         }
-        #[cfg(feature = "real")]
-        crate::fault::sleep(control.cpu);
+        control.has_looked_at_ends();
         // The guard wants to be called; before, what suspended jobs executed since is reported.
         let due = self.is_due(control.cpu.epoch(), monotonic_nanos());
         if due {
@@ -150,11 +152,16 @@ impl Enactor {
         }
         let mut any = false;
         for task in &control.cpu.tasks {
-            let Some(job) = task.running_admitted().map(|sequence| task.job(sequence)) else {
+            let Some(job) = task
+                .jobs
+                .running_admitted()
+                .map(|sequence| task.job(sequence))
+            else {
                 continue;
             };
-            let limit = task.present_limit();
-            let (Some(threshold), Some(executed)) = (control.cpu.threshold(limit), task.executed())
+            let limit = task.limits.present_limit();
+            let (Some(threshold), Some(executed)) =
+                (task.limits.threshold(limit), task.jobs.executed())
             else {
                 continue;
             };
@@ -221,7 +228,7 @@ impl Enactor {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
-        let runs = |task: &TaskShared| task.running_admitted().is_some();
+        let runs = |task: &TaskShared| task.jobs.running_admitted().is_some();
         if control.cpu.tasks.iter().any(runs) {
             // Its completion will ask the idle detector again.
             return Ok(());
@@ -248,14 +255,14 @@ impl Enactor {
         control.cpu.mode.set(self.guard.mode().0);
         for task in &control.cpu.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
-                task.next.set(next);
+                task.limits.next.set(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_priority(task.job(newest))
             {
                 control.demote_job(task, newest);
             }
-            let Some(running) = task.running() else {
+            let Some(running) = task.jobs.running() else {
                 continue;
             };
             let job = task.job(running);
@@ -265,7 +272,7 @@ impl Enactor {
             if self.loses_its_priority(job) {
                 control.demote_job(task, running);
             }
-            if task.is_demoted(running) && task.demote(running) {
+            if task.jobs.is_demoted(running) && task.jobs.demote(running) {
                 self.demote(control, task);
             }
         }
@@ -289,15 +296,12 @@ impl Enactor {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, control: &Control<'_>) {
-        for task in control.cpu.by_rank() {
+        for task in control.cpu.tasks.by_rank() {
             if task.running_ready().is_none() {
                 continue;
             }
-            if let Some(monitor) = task.monitor.get() {
-                control.cpu.arm_for_the_rest(task, monitor);
-                if let Armed::Wall(_) = monitor {
-                    return;
-                }
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest() {
+                return;
             }
         }
     }

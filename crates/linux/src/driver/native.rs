@@ -90,21 +90,28 @@ mod tests {
     use crate::monitor::Monitor;
     use crate::recording::Tracer;
     use crate::request::Request;
+    use crate::run::Run;
     use crate::sys::Processor;
     use crate::sys::signal::monitor_signal;
-    use crate::task::TaskShared;
+    use crate::task::{TaskShared, Tasks};
+    use std::sync::Arc;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
     use vestal_trace::Recorder;
 
     fn shared(monitor: Monitor) -> Cpu {
-        let config = Config::new();
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
         let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Cpu::new(vec![task], &config, Processor(0), monitor, Service::ZERO)
+        let (run, tasks) = (Run::new(&Config::new()), Tasks::new(vec![task]));
+        Cpu::new(
+            &Arc::new(run),
+            tasks,
+            (Processor(0), monitor),
+            Service::ZERO,
+        )
     }
 
     /// Why the manager is awake, and whether it has something to do.

@@ -184,14 +184,13 @@ mod tests {
         Arc::get_mut(&mut shared).unwrap().notes = notes;
         let mut rings = Rings::default();
         let tracers = (0..=tasks).map(|_| rings.add(8)).collect();
-        let evidence = Evidence::new(reader, &shared);
         let own: Vec<TaskId> = (0..=u16::MAX)
             .skip(usize::from(number) * tasks)
             .take(tasks)
             .map(TaskId)
             .collect();
         let scope = Scope::new(DomainId(number), &own, &[CpuId(number)]);
-        let mut lane = Lane::new(rings, evidence, &shared, scope);
+        let mut lane = Lane::new(rings, reader, &shared, scope);
         if !released {
             lane.releases = Releases::none();
         }

@@ -44,7 +44,7 @@ impl RunningWorker<'_> {
         let at = shared.instant(woken);
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
-        task.begin(sequence, own_cpu_nanos());
+        task.jobs.begin(sequence, own_cpu_nanos());
         let (started, ended) = self.run_job(sequence, release);
         // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
         // no priority from it any more.
@@ -53,9 +53,8 @@ impl RunningWorker<'_> {
         self.note_end(&ended);
         self.record_job_end(Edge::End);
         self.note_costs(started.saturating_sub(woken), &ended);
-        task.finish(sequence);
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+        task.jobs.finish(sequence);
+        self.is_done();
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
         self.own.note(Note::Leaves { now });
@@ -67,7 +66,7 @@ impl RunningWorker<'_> {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
         let consumed = self.own.end_job(task, job);
-        let lost_its_priority = task.lost_its_priority(job.sequence);
+        let lost_its_priority = task.jobs.lost_its_priority(job.sequence);
         if job.completed && !lost_its_priority {
             self.own.note_completed(task, (job, consumed), &self.trace);
         } else if stopping && !lost_its_priority {

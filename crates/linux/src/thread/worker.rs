@@ -69,7 +69,7 @@ impl Worker {
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::drop_scheduling()?;
-        task.tid.set(sys::sched::own_tid());
+        task.jobs.tid.set(sys::sched::own_tid());
         Ok(())
     }
 
@@ -129,14 +129,13 @@ impl RunningWorker<'_> {
     fn run_released_jobs(&mut self) {
         let (shared, task) = (self.shared, self.task);
         let end = shared.run.end.get();
-        let mut release = shared.release_of(task, 0);
+        let mut release = shared.clock_at(task.release_of(0));
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
         }
         while release < end {
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+            self.is_done();
             self.own.wait(Duty::JobEnd, &self.trace);
             let waited = match shared.duties.source {
                 Source::Counted => wait_for_manager(shared, task, sequence),
@@ -163,6 +162,13 @@ impl RunningWorker<'_> {
         shared.phase.await_over();
     }
 
+    /// The worker has done all about a job, and is about to wait.
+    pub(crate) fn is_done(&self) {
+        #[cfg(feature = "real")]
+        self.own
+            .delay(crate::fault::Point::BeforeWait(Duty::JobEnd));
+    }
+
     /// Notes when it went on that had waited for a release.
     fn note_released(&mut self, release: u64, now: u64) {
         self.note(TaskNote::Released { release, now });
@@ -182,12 +188,15 @@ impl RunningWorker<'_> {
         self.own.wake(wanted, woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        let first = task.grant_first();
+        let first = task.limits.grant_first();
         // First say what runs, then read whether it may: see `crate::cpu`.
-        task.begin(sequence, own_cpu_nanos());
-        let limit = task.grant_again(first);
+        task.jobs.begin(sequence, own_cpu_nanos());
+        let limit = task.limits.grant_again(first);
         let stopping = shared.stop_requested();
-        if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
+        if no_room
+            || limit == Allowance::NotAdmitted
+            || (task.jobs.is_demoted(sequence) && !stopping)
+        {
             self.drop_before_begin((sequence, release), (woken, no_room));
             return;
         }
@@ -200,7 +209,7 @@ impl RunningWorker<'_> {
         }
         let (started, ended) = self.run_job(sequence, release);
         // A job in the background makes room for the next one.
-        let made_room = if task.is_demoted(sequence) {
+        let made_room = if task.jobs.is_demoted(sequence) {
             started
         } else {
             ended.finished
@@ -219,11 +228,11 @@ impl RunningWorker<'_> {
         let natively = shared.duties.is_native();
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobStart);
+        self.own.delay(crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
         if let (true, Some(monitor)) = (natively, monitor) {
-            shared.arm(task, monitor, Some);
+            task.limits.arm(monitor, Some);
         }
         let started = monotonic_nanos();
         let at = shared.instant(started);
@@ -233,7 +242,7 @@ impl RunningWorker<'_> {
             self.trace.observed(at, Fact::Started { cpu, job });
         }
         let base = own_cpu_nanos();
-        task.start_account(base);
+        task.jobs.start_account(base);
         self.own.begin_body(started, base);
         self.trace.close();
         let completed = self.call_body(sequence, release);
@@ -243,13 +252,13 @@ impl RunningWorker<'_> {
         }
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+        self.own.delay(crate::fault::Point::BodyEnd);
         self.own.end_body(finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
+        self.own.delay(crate::fault::Point::JobEnd);
         let ended = Ended {
             sequence,
             release,
@@ -272,7 +281,7 @@ impl RunningWorker<'_> {
             DropReason::BacklogFull
         } else {
             self.queue.ended(woken);
-            task.why_dropped(sequence)
+            task.verdicts.why_dropped(sequence)
         };
         self.note_never_begun(woken, Some((task.job(sequence), why)));
         self.restore_priority(demoted);
@@ -286,9 +295,11 @@ impl RunningWorker<'_> {
         let mut job = JobContext {
             run: &shared.run,
             plan: shared.managed.as_ref(),
-            task,
+            jobs: &task.jobs,
+            suspension: &task.suspension,
             job: task.job(sequence),
             release,
+            due: task.due(release),
             demand: Service::ZERO,
             saw_cancellation: false,
             in_order: true,
@@ -326,7 +337,7 @@ impl RunningWorker<'_> {
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
-                shared.stop_for_body(task, message_of(panic.as_ref()));
+                shared.stop_for_body(task.id, message_of(panic.as_ref()));
                 shared.kick_manager();
                 false
             }
@@ -358,14 +369,14 @@ impl RunningWorker<'_> {
     fn end(&mut self, job: &Ended) -> bool {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
-        let lost = task.is_demoted(job.sequence);
+        let lost = task.jobs.is_demoted(job.sequence);
         // At the end of the run everything is demoted; what was completed then counts as such.
-        let lost_its_priority = task.lost_its_priority(job.sequence);
+        let lost_its_priority = task.jobs.lost_its_priority(job.sequence);
         let completed = job.completed && !lost_its_priority;
         let unfinished = stopping && !lost_its_priority;
         self.record_end(job, completed, unfinished);
         // By the limit it ran under: the mode may fall when it is off.
-        let threshold = shared.threshold(task.present_limit());
+        let threshold = task.limits.threshold(task.limits.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
         let demoted = self.take_off(job.sequence, job.release);
         let consumed = self.own.end_job(task, job);
@@ -381,7 +392,7 @@ impl RunningWorker<'_> {
         } else if unfinished {
             self.note_unfinished(job);
         } else {
-            let why = task.why_dropped(job.sequence);
+            let why = task.verdicts.why_dropped(job.sequence);
             self.own.note_dropped(task, job.sequence, why);
         }
         completed
@@ -422,7 +433,7 @@ impl RunningWorker<'_> {
             let why = StopReason::Cancelled;
             self.trace.observed(at, Fact::Stopped { cpu, job: id, why });
             if !unfinished {
-                let why = self.task.why_dropped(job.sequence);
+                let why = self.task.verdicts.why_dropped(job.sequence);
                 self.trace.record(at, What::Dropped { job: id, why });
             }
         }
@@ -511,11 +522,9 @@ fn resume_preempted(shared: &Cpu) {
     if !shared.has_wall_monitors() {
         return;
     }
-    let next = shared.by_rank().find(|task| task.running_ready().is_some());
-    if let Some(task) = next
-        && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
-    {
-        shared.arm_for_the_rest(task, monitor);
+    let mut tasks = shared.tasks.by_rank();
+    if let Some(task) = tasks.find(|task| task.running_ready().is_some()) {
+        task.arm_for_the_rest();
     }
 }
 

@@ -27,7 +27,6 @@ use crate::duties::Source;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
-use crate::task::TaskShared;
 use budgets::Budgets;
 use std::io;
 use timers::{Kind, Periodic, Tag};
@@ -71,8 +70,13 @@ impl Driver for Huang2014 {
         let event = event.ok_or_else(|| io::Error::other("the run has no event"))?;
         self.clocks = Some(Clocks {
             waiter: Waiter::new(event)?,
-            budgets: Budgets::start(control.cpu, self.paper, own_tid())?,
-            _periodic: Periodic::start(control.cpu, self.paper, own_tid())?,
+            budgets: Budgets::start(&control.cpu.tasks, self.paper, own_tid())?,
+            _periodic: Periodic::start(
+                &control.cpu.tasks,
+                control.cpu.epoch(),
+                self.paper,
+                own_tid(),
+            )?,
         });
         Ok(())
     }
@@ -98,7 +102,11 @@ impl Driver for Huang2014 {
         let releases = tags(woken).filter(|tag| tag.kind == Kind::Release);
         let earliest = releases.filter_map(|tag| {
             let task = control.cpu.tasks.get(tag.index)?;
-            Some(control.cpu.release_of(task, task.release_counter.next()))
+            Some(
+                control
+                    .cpu
+                    .clock_at(task.release_of(task.release_counter.next())),
+            )
         });
         earliest.min().unwrap_or(until)
     }
@@ -144,8 +152,14 @@ impl Driver for Huang2014 {
         }
         let since_epoch = control.now().as_nanos();
         for tag in tags(woken) {
-            if let (Kind::Release, Some(task)) = (tag.kind, control.cpu.tasks.get(tag.index)) {
-                release(control, task, since_epoch);
+            if let (Kind::Release, Some(task)) = (tag.kind, control.cpu.tasks.get(tag.index))
+                && let Some(newest) = task.newest_release(since_epoch)
+            {
+                match control.cpu.duties.source {
+                    Source::Counted => task.release_counter.release(newest),
+                    // Its worker releases it itself.
+                    Source::Own | Source::Assigned => task.release_counter.note_release(newest),
+                }
             }
             clocks.budgets.fired(tag);
         }
@@ -153,13 +167,13 @@ impl Driver for Huang2014 {
             enactor.handle(control, false)?;
         }
         // The manager knows by itself what the idle detector tells elsewhere.
-        if control.cpu.question.is_asked() && clocks.budgets.is_idle(control.cpu) {
+        if control.cpu.question.is_asked() && clocks.budgets.is_idle(&control.cpu.tasks) {
             control.cpu.question.answer();
             control.cpu.question.take_answer();
             control.end_demoted();
             enactor.settle_idle(control)?;
         }
-        clocks.budgets.settle(control.cpu);
+        clocks.budgets.settle(&control.cpu.tasks);
         Ok(())
     }
 
@@ -173,25 +187,13 @@ fn tags(woken: &Woken) -> impl Iterator<Item = Tag> {
     woken.tags().filter_map(Tag::of_word)
 }
 
-/// A job is released.
-fn release(control: &Control<'_>, task: &TaskShared, now: u64) {
-    let Some(newest) = task.newest_release(now) else {
-        return;
-    };
-    match control.cpu.duties.source {
-        Source::Counted => task.release_counter.release(newest),
-        // Its worker releases it itself.
-        Source::Own | Source::Assigned => task.release_counter.note_release(newest),
-    }
-}
-
 /// Whether all that could have happened has to be looked at.
 fn has_to_look(control: &Control<'_>, woken: &Woken) -> bool {
     let exceptions = [Kind::Budget, Kind::Instant];
     // Where no worker reports each end, a call has another reason.
     (woken.called && !control.cpu.duties.reports_ends)
         || tags(woken).any(|tag| exceptions.contains(&tag.kind))
-        || control.cpu.tasks.iter().any(TaskShared::asks)
+        || control.cpu.tasks.iter().any(|task| task.asks())
 }
 
 #[cfg(test)]

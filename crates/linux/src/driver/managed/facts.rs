@@ -22,7 +22,7 @@ impl Managed {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let task = control.cpu.task(job.task)?;
+        let task = control.cpu.tasks.of(job.task)?;
         let at = control.cpu.instant(now);
         if let Some(budget) = self.server_budget(control, job) {
             if let Some(beyond) = self.charge_server(control, (at, job), budget)? {
@@ -30,7 +30,7 @@ impl Managed {
             }
             return Ok(());
         }
-        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
+        let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
         if let Some(exhausted) = self.exhausted_at(control, job)
             && executed >= exhausted
         {
@@ -44,7 +44,7 @@ impl Managed {
     /// that would be given again with each job.
     pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
-        if control.cpu.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+        if control.cpu.injected.charges_by_job() {
             return None;
         }
         let slot = self
@@ -67,14 +67,15 @@ impl Managed {
         (at, job): (Instant, JobId),
         budget: ServerBudget,
     ) -> Step<Option<u64>> {
-        let clock = cpu_of(control.cpu.task(job.task)?);
+        let clock = cpu_of(&control.cpu.tasks.of(job.task)?.jobs);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
         // It was not stopped since.
         control.record.note_beyond(lane.take_beyond(None));
         let mut used = lane.charge(clock, budget.owner);
         for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
-                used = used.saturating_add(queue.lane.charge_rest(cpu_of(task), budget.owner));
+                used =
+                    used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
             }
         }
         let beyond = used.checked_sub(budget.remaining);
@@ -112,8 +113,8 @@ impl Managed {
             .slot
             .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
         // What a job in the background uses up is on no account.
-        let task = control.cpu.task(job.task).ok()?;
-        if task.is_demoted(job.sequence) {
+        let task = control.cpu.tasks.of(job.task).ok()?;
+        if task.jobs.is_demoted(job.sequence) {
             return None;
         }
         let reported = self.queues.get(job.task.index())?.reported(job.sequence);
@@ -141,7 +142,7 @@ impl Managed {
                 self.end(control, (job, done), executed)?;
                 continue;
             }
-            queue.end_cleaning(task);
+            queue.end_cleaning(&task.jobs);
             match running {
                 // The way is free for the job in whose name the worker came here.
                 Some(next) if next.task == job.task => self.assign(control, task, next),
@@ -185,11 +186,11 @@ impl Managed {
             if release >= end {
                 continue;
             }
-            let task = control.cpu.task(id)?;
+            let task = control.cpu.tasks.of(id)?;
             let queue = queue_of(&mut self.queues, id)?;
             let sequence = queue.next_sequence;
             queue.next_sequence += 1;
-            let next = control.cpu.release_of(task, queue.next_sequence);
+            let next = control.cpu.clock_at(task.release_of(queue.next_sequence));
             self.timers.push(Reverse((next, id)));
             latest = release;
             self.release(control, task, sequence)?;
@@ -205,7 +206,9 @@ impl Managed {
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
             return self.tell_release(control, task, sequence);
         }
-        let at = control.cpu.instant(control.cpu.release_of(task, sequence));
+        let at = control
+            .cpu
+            .instant(control.cpu.clock_at(task.release_of(sequence)));
         let job = task.job(sequence);
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
@@ -239,7 +242,10 @@ impl Managed {
     }
 
     fn tell_release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
-        let (release, job) = (control.cpu.release_of(task, sequence), task.job(sequence));
+        let (release, job) = (
+            control.cpu.clock_at(task.release_of(sequence)),
+            task.job(sequence),
+        );
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
         queue.backlog.report(sequence);

@@ -125,7 +125,7 @@ impl Driver for Managed {
             self.seen = calls.count();
         }
         for task in &control.cpu.tasks {
-            let first = control.cpu.release_of(task, 0);
+            let first = control.cpu.clock_at(task.release_of(0));
             self.timers.push(Reverse((first, task.id)));
         }
         Ok(())
@@ -236,11 +236,11 @@ impl Managed {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
-        let task = control.cpu.task(job.task)?;
+        let task = control.cpu.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        queue.end_cleaning(task);
+        queue.end_cleaning(&task.jobs);
         if let Some(busy) = queue.busy {
-            let class = if task.is_demoted(busy) {
+            let class = if task.jobs.is_demoted(busy) {
                 Class::Background
             } else {
                 Class::Suspended
@@ -294,12 +294,12 @@ impl Managed {
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
     fn begin(&mut self, control: &mut Control<'_>, job: JobId, at: Instant) -> Step<bool> {
-        let task = control.cpu.task(job.task)?;
+        let task = control.cpu.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         control
             .record
-            .note_beyond(queue.lane.take_beyond(cpu_of(task)));
-        let demoted = task.is_demoted(job.sequence);
+            .note_beyond(queue.lane.take_beyond(cpu_of(&task.jobs)));
+        let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
                 let class = if demoted {
@@ -313,7 +313,7 @@ impl Managed {
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
-                queue.begin_cleaning(task, job.sequence);
+                queue.begin_cleaning(&task.jobs, job.sequence);
                 self.set_class(control, task, Class::Run);
                 None
             }
@@ -321,7 +321,7 @@ impl Managed {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
                 Some(_) | None if demoted => {
                     if queue.take_waiting(job.sequence).is_some() {
-                        let why = task.why_dropped(job.sequence);
+                        let why = task.verdicts.why_dropped(job.sequence);
                         queue.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
@@ -355,7 +355,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.lane.open(cpu_of(task));
+        queue.lane.open(cpu_of(&task.jobs));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -375,7 +375,7 @@ impl Managed {
             return;
         }
         queue.class = class;
-        let tid = task.tid();
+        let tid = task.jobs.tid();
         let before = monotonic_nanos();
         if class != Class::Run {
             control.cpu.online.burns_no_more();
@@ -427,9 +427,9 @@ impl Managed {
             return u64::MAX;
         };
         let left = match self.server_budget(control, job) {
-            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
             None => match self.exhausted_at(control, job) {
-                Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
+                Some(at) => at.saturating_sub(queue.executed(&task.jobs, job.sequence)),
                 None => return u64::MAX,
             },
         };
