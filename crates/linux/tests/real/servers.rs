@@ -10,7 +10,7 @@ use vestal_core::{
     Duration, HierarchyConfiguration, Instant, LevelSet, LocalOrder, ServedTask,
     ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
-use vestal_linux::fault::{Fault, cpu_nanos_of, monotonic_nanos, own_cpu_nanos, own_thread};
+use vestal_linux::fault::{Fault, cpu_nanos_of, monotonic_nanos, own_thread};
 use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report};
 use vestal_trace::What;
 
@@ -89,8 +89,8 @@ fn watch(watched: &Watched) -> Vec<Look> {
     looks
 }
 
-/// Where in the second half of each period the worker was seen to stand, first and last: all that it used up to there, it
-/// used in this period or before. Later it may be about to go on, earlier it may not stand yet.
+/// The last look in the second half of a period, in which a worker stands whose server keeps its budget: all that it used
+/// up to there, it used in this period or before. Shortly before the next one the look may be too late.
 fn standing(looks: &[Look], period: u64) -> Option<Look> {
     let from = period * PERIOD_NANOS + PERIOD_NANOS / 2;
     let until = (period + 1) * PERIOD_NANOS - PERIOD_NANOS / 50;
@@ -156,6 +156,8 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
         (report, watcher.join().unwrap())
     });
     let stolen = stolen.lock().unwrap().clone();
+    eprintln!("GAPS {} {:?}", stolen.len(), stolen.iter().take(60).collect::<Vec<_>>());
+    eprintln!("LOOKS {} {:?} {:?}", looks.len(), looks.first().map(|l| l.at), looks.last().map(|l| l.at));
     let used = (1..=periods).filter_map(|period| {
         let (before, after) = (
             standing(&looks, period - 1)?,
@@ -171,12 +173,45 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
     (used.collect(), report.unwrap())
 }
 
+/// What the requirement asks of the periods of a run.
+#[derive(Debug)]
+struct Verdict {
+    granularity: Service,
+    measured: usize,
+    /// Those that gave more than the budget and the granularity that a trial before the run found.
+    beyond: Vec<Used>,
+}
+
+impl Verdict {
+    fn of(used: &[Used], report: &Report) -> Self {
+        let granularity = report.cpus[0].enforcement.server_granularity.unwrap();
+        let most = BUDGET_NANOS + granularity.as_nanos();
+        let beyond = used.iter().filter(|used| used.nanos > most);
+        Self {
+            granularity,
+            measured: used.len(),
+            beyond: beyond.copied().collect(),
+        }
+    }
+
+    /// 99 of 100 keep to it, and all in which no time was stolen.
+    fn holds(&self) -> bool {
+        self.beyond.len() * 100 <= self.measured && self.beyond.iter().all(|used| used.stolen)
+    }
+}
+
 #[test]
 fn short_jobs_get_no_more_than_the_budget_of_their_server() {
     alone_and_well(|| {
         let (used, report) = used_by_period(None);
-        println!("{:?} {:?}", report.cpus[0].enforcement, report.cpus[0].suspensions);
-        println!("{} {:?}", used.len(), used);
+        let verdict = Verdict::of(&used, &report);
+        eprintln!("DBG {:?} {:?}", report.cpus[0].enforcement, report.cpus[0].machine);
+        eprintln!("DBG {} {:?}", used.len(), used);
+        assert!(
+            verdict.measured as u64 > periods() * 9 / 10,
+            "{verdict:?}, {report:?}"
+        );
+        assert!(verdict.holds(), "{verdict:?}, {report:?}");
     });
 }
 
@@ -184,7 +219,8 @@ fn short_jobs_get_no_more_than_the_budget_of_their_server() {
 fn a_tolerance_for_each_job_gives_away_the_budget() {
     alone_and_well(|| {
         let (used, report) = used_by_period(Some(Fault::ChargesByJob));
-        println!("{:?}", report.cpus[0].enforcement);
-        println!("{} {:?}", used.len(), used);
+        let verdict = Verdict::of(&used, &report);
+        assert!(!verdict.holds(), "{verdict:?}");
+        assert!(verdict.beyond.len() * 2 > verdict.measured, "{verdict:?}");
     });
 }
