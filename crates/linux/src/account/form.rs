@@ -1,5 +1,6 @@
 //! Notes as words, for a log of atomic words.
 
+use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
 use super::reaction::Duty;
@@ -119,6 +120,9 @@ impl Note {
                 waited,
             } => words(head(7, 0, 0), [looked, now, waited]),
             Self::Away { now, waited } => words(head(8, 0, 0), [now, waited]),
+            Self::Exceeded(Exceeded { since, now, beyond }) => {
+                words(head(9, 0, 0), [since, now, beyond])
+            }
             Self::Task(task, what) => what.to_words(task),
         }
     }
@@ -160,6 +164,11 @@ impl Note {
                 waited: c,
             },
             8 => Self::Away { now: a, waited: b },
+            9 => Self::Exceeded(Exceeded {
+                since: a,
+                now: b,
+                beyond: c,
+            }),
             _ => {
                 let kind = kind.checked_sub(FIRST_OF_TASK)?;
                 Self::Task(index, TaskNote::from_words(kind, small, words)?)
@@ -358,6 +367,11 @@ mod tests {
                 waited,
             },
             Note::Away { now, waited },
+            Note::Exceeded(Exceeded {
+                since: 3,
+                now,
+                beyond: 8,
+            }),
         ];
         let wanted = [
             Wanted::Since(4),

@@ -12,6 +12,7 @@
 //! | `interval` | what the run's own threads took outside the bodies of jobs |
 //! | `reaction` | how long each duty took |
 //! | `stolen` | the intervals that others took |
+//! | `exceeded` | by how much budgets that outlive jobs were exceeded |
 //! | `busy` | busy periods |
 //! | `guarantee` | at which levels the present one was exceeded since when |
 //! | `outcome` | what is to be said of a missed deadline |
@@ -19,6 +20,7 @@
 //! | `judge` | all of these, one note after the other |
 
 mod busy;
+mod exceeded;
 mod form;
 mod guarantee;
 mod interval;
@@ -30,6 +32,7 @@ mod outcome;
 mod reaction;
 mod stolen;
 
+pub(crate) use exceeded::Exceeded;
 pub(crate) use form::NOTE_WORDS;
 pub(crate) use interval::Parts;
 pub(crate) use job::TaskRecord;

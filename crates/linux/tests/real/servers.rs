@@ -101,7 +101,6 @@ fn standing(looks: &[Look], period: u64) -> Option<Look> {
 /// What the worker's thread used in one period of its server, and whether time was stolen meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    period: u64,
     nanos: u64,
     stolen: bool,
 }
@@ -156,16 +155,10 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
         (report, watcher.join().unwrap())
     });
     let stolen = stolen.lock().unwrap().clone();
-    eprintln!("GAPS {} {:?}", stolen.len(), stolen.iter().take(60).collect::<Vec<_>>());
-    eprintln!("LOOKS {} {:?} {:?}", looks.len(), looks.first().map(|l| l.at), looks.last().map(|l| l.at));
     let used = (1..=periods).filter_map(|period| {
-        let (before, after) = (
-            standing(&looks, period - 1)?,
-            standing(&looks, period)?,
-        );
+        let (before, after) = (standing(&looks, period - 1)?, standing(&looks, period)?);
         let meets = |&(from, to): &(u64, u64)| from < after.at && to > before.at;
         Some(Used {
-            period,
             nanos: after.used - before.used,
             stolen: stolen.iter().any(meets),
         })
@@ -173,24 +166,35 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
     (used.collect(), report.unwrap())
 }
 
-/// What the requirement asks of the periods of a run.
-#[derive(Debug)]
+/// What came of the periods of a run.
 struct Verdict {
-    granularity: Service,
     measured: usize,
     /// Those that gave more than the budget and the granularity that a trial before the run found.
     beyond: Vec<Used>,
+    /// For people.
+    text: String,
 }
 
 impl Verdict {
     fn of(used: &[Used], report: &Report) -> Self {
-        let granularity = report.cpus[0].enforcement.server_granularity.unwrap();
+        let enforcement = &report.cpus[0].enforcement;
+        let granularity = enforcement.server_granularity.unwrap();
         let most = BUDGET_NANOS + granularity.as_nanos();
         let beyond = used.iter().filter(|used| used.nanos > most);
+        let beyond: Vec<Used> = beyond.copied().collect();
+        let mut nanos: Vec<u64> = used.iter().map(|used| used.nanos).collect();
+        nanos.sort_unstable();
+        let disturbed = used.iter().filter(|used| used.stolen).count();
+        let most_used = nanos.last();
+        let text = format!(
+            "{} periods, {disturbed} with stolen time, the most {most_used:?}, beyond {most}: {beyond:?}; {enforcement:?}",
+            used.len()
+        );
+        let measured = used.len();
         Self {
-            granularity,
-            measured: used.len(),
-            beyond: beyond.copied().collect(),
+            measured,
+            beyond,
+            text,
         }
     }
 
@@ -200,18 +204,26 @@ impl Verdict {
     }
 }
 
+/// `VESTAL_SERVER_PERIODS=1000` for a longer run, with `--nocapture` for its figures.
 #[test]
+#[expect(
+    clippy::print_stderr,
+    reason = "the figures of a longer run are worth a line"
+)]
 fn short_jobs_get_no_more_than_the_budget_of_their_server() {
     alone_and_well(|| {
         let (used, report) = used_by_period(None);
         let verdict = Verdict::of(&used, &report);
-        eprintln!("DBG {:?} {:?}", report.cpus[0].enforcement, report.cpus[0].machine);
-        eprintln!("DBG {} {:?}", used.len(), used);
+        eprintln!("{}", verdict.text);
+        let enough = periods() * 9 / 10;
+        assert!(verdict.measured as u64 > enough, "{}", verdict.text);
+        assert!(verdict.holds(), "{}", verdict.text);
+        let exhausted = report.cpus[0].enforcement.server_overshoot.count;
         assert!(
-            verdict.measured as u64 > periods() * 9 / 10,
-            "{verdict:?}, {report:?}"
+            exhausted >= periods(),
+            "each budget is used up: {exhausted}"
         );
-        assert!(verdict.holds(), "{verdict:?}, {report:?}");
+        assert_eq!(report.cpus[0].lost_notes, 0);
     });
 }
 
@@ -220,7 +232,11 @@ fn a_tolerance_for_each_job_gives_away_the_budget() {
     alone_and_well(|| {
         let (used, report) = used_by_period(Some(Fault::ChargesByJob));
         let verdict = Verdict::of(&used, &report);
-        assert!(!verdict.holds(), "{verdict:?}");
-        assert!(verdict.beyond.len() * 2 > verdict.measured, "{verdict:?}");
+        assert!(!verdict.holds(), "{}", verdict.text);
+        assert!(
+            verdict.beyond.len() * 2 > verdict.measured,
+            "{}",
+            verdict.text
+        );
     });
 }

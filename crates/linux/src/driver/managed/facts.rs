@@ -2,9 +2,11 @@
 
 use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
+use crate::account::{Exceeded, Note};
 use crate::cpu::Cpu;
 use crate::job::Ended;
 use crate::report::ManagerRecord;
+use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
@@ -31,7 +33,7 @@ impl Managed {
         let task = shared.task(job.task)?;
         let at = shared.instant(now);
         if let Some(budget) = self.server_budget(shared, job) {
-            if let Some(beyond) = self.charge_server(shared, record, (at, job), budget)? {
+            if let Some(beyond) = self.charge_server(shared, (at, job), budget)? {
                 note_overshoot(record, beyond);
             }
             return Ok(());
@@ -70,14 +72,14 @@ impl Managed {
     fn charge_server(
         &mut self,
         shared: &Cpu,
-        record: &mut ManagerRecord,
         (at, job): (Instant, JobId),
         budget: ServerBudget,
     ) -> Step<Option<u64>> {
         let clock = cpu_of(shared.task(job.task)?);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
+        let now = monotonic_nanos();
         // It was not stopped since.
-        record.note_beyond(lane.take_beyond(None));
+        note_exceeded(shared, lane.take_exceeded(None, now));
         let mut used = lane.charge(clock, budget.owner);
         for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
@@ -88,6 +90,7 @@ impl Managed {
         if let Some(beyond) = beyond {
             queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
         }
+        queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
         if used > 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
             self.scheduler
@@ -145,7 +148,7 @@ impl Managed {
             queue.busy = None;
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
-                self.end(shared, record, (job, done), executed)?;
+                self.end(shared, job, done, executed)?;
                 continue;
             }
             queue.end_cleaning(task);
@@ -159,17 +162,11 @@ impl Managed {
     }
 
     /// The running job has ended.
-    fn end(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        (job, done): (JobId, Ended),
-        executed: u64,
-    ) -> Step {
+    fn end(&mut self, shared: &Cpu, job: JobId, done: Ended, executed: u64) -> Step {
         let at = shared.instant(done.finished);
         match self.server_budget(shared, job) {
             Some(budget) => {
-                self.charge_server(shared, record, (at, job), budget)?;
+                self.charge_server(shared, (at, job), budget)?;
             }
             None => self.charge(shared, at, job, executed)?,
         }
@@ -280,6 +277,13 @@ impl ServerBudget {
 fn note_overshoot(record: &mut ManagerRecord, overshoot: u64) {
     record.overshoot.record(overshoot);
     record.late += u64::from(overshoot > record.late_beyond_nanos);
+}
+
+/// A thread goes on that had used up a budget of a task or a server.
+pub(super) fn note_exceeded(shared: &Cpu, exceeded: Option<Exceeded>) {
+    if let Some(exceeded) = exceeded {
+        shared.notes.write(Note::Exceeded(exceeded));
+    }
 }
 
 /// Whether the scheduler has room for one more release, now and in all.

@@ -38,7 +38,7 @@ use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::task::TaskShared;
 use crate::words::Cause;
 use backlog::Backlog;
-use facts::end_of;
+use facts::{end_of, note_exceeded};
 use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -306,7 +306,9 @@ impl Managed {
     ) -> Step<bool> {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        record.note_beyond(queue.lane.take_beyond(cpu_of(task)));
+        let now = monotonic_nanos();
+        note_exceeded(shared, queue.lane.take_exceeded(cpu_of(task), now));
+        queue.lane.goes_on(now);
         let demoted = task.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
