@@ -105,10 +105,10 @@ for import in 'use vestal_core::scheduler::Plan;' 'use vestal_core::Task;' 'use 
     expect "the reference writes $import" 'crates/sim/tests/reference/mod\.rs:4:'
 done
 
-for import in 'use crate::body::JobContext;' 'use std::sync::Mutex;' 'let now = vestal_sys::clock::monotonic_nanos();'; do
-    mkdir -p crates/linux/src/account
-    printf '%s\n' "$import" >crates/linux/src/account/judge.rs
-    expect "the account writes $import" 'crates/linux/src/account/judge\.rs:1:'
+for import in 'use std::sync::Mutex;' 'let now = std::time::Instant::now();' '#![cfg(target_os = "linux")]' '#[cfg(unix)]'; do
+    mkdir -p crates/account/src
+    printf '%s\n' "$import" >crates/account/src/judge.rs
+    expect "the account writes $import" 'crates/account/src/judge\.rs:1:'
 done
 for import in 'use crate::task::Task;' 'use vestal_core::JobId;'; do
     mkdir -p crates/linux/src/words

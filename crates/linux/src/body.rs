@@ -1,9 +1,10 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
-use crate::cpu::Cpu;
 use crate::evidence::{ClockLook, Intervals};
+use crate::managed::Managed;
 use crate::recording::Tracer;
+use crate::run::Run;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::task::TaskShared;
 use std::fmt;
@@ -28,7 +29,10 @@ pub type Body = dyn FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send;
 /// What a job body may know and do.
 #[derive(Debug)]
 pub struct JobContext<'a> {
-    pub(crate) shared: &'a Cpu,
+    /// The clock of releases and deadlines.
+    pub(crate) run: &'a Run,
+    /// Under managed dispatch: the plan.
+    pub(crate) plan: Option<&'a Managed>,
     pub(crate) task: &'a TaskShared,
     pub(crate) job: JobId,
     /// Clock readings.
@@ -56,7 +60,7 @@ impl JobContext<'_> {
     /// When it was released.
     #[must_use]
     pub fn release(&self) -> Instant {
-        self.shared.instant(self.release)
+        self.run.instant(self.release)
     }
 
     /// When it is due.
@@ -69,7 +73,7 @@ impl JobContext<'_> {
     /// The present instant on the clock of releases and deadlines.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.shared.instant(monotonic_nanos())
+        self.run.instant(monotonic_nanos())
     }
 
     /// The execution that the scenario demands of this job.
@@ -108,11 +112,11 @@ impl JobContext<'_> {
     /// body can be suspended here. The plan ceases to name a suspended job together with its suspension, so
     /// who reads that it is not named looks whether it is suspended before it says so.
     pub(crate) fn observe(&mut self, listens: bool) {
-        let Some(managed) = &self.shared.managed else {
+        let Some(plan) = self.plan else {
             return;
         };
         let named = loop {
-            let named = managed.names(self.job);
+            let named = plan.names(self.job);
             if named || !listens || !self.task.suspension.is_suspended() {
                 break named;
             }
@@ -120,7 +124,7 @@ impl JobContext<'_> {
         };
         // A demoted job runs in the background, with which no plan is concerned.
         let named = named || self.task.is_demoted(self.job.sequence);
-        self.in_order = managed.observe(named, self.in_order);
+        self.in_order = plan.observe(named, self.in_order);
     }
 
     /// A cancellation point.
@@ -175,24 +179,24 @@ impl JobContext<'_> {
             let before = self.looked;
             let mut wall = monotonic_nanos();
             #[cfg(feature = "real")]
-            crate::fault::delay(self.shared, crate::fault::Point::BurnLook);
-            let mut others = self.own.others(&self.shared.notes);
+            self.own.delay(crate::fault::Point::BurnLook);
+            let mut others = self.own.others();
             if self.keeps_its_priority() {
                 if others != before.others {
                     // They may have come between the two readings above: then the next jump is not theirs.
-                    others = self.own.others(&self.shared.notes);
+                    others = self.own.others();
                     wall = self.note_resumed(before.wall);
                 } else if wall.saturating_sub(before.wall) >= STOLEN_NANOS_MIN {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
-                self.shared.online.burns(wall);
+                self.own.burns(wall);
             }
             self.looked = ClockLook { wall, cpu, others };
             if !goes_on {
                 break;
             }
         }
-        self.shared.online.burns_no_more();
+        self.own.burns_no_more();
     }
 
     /// No other thread than one that is more urgent may preempt the job.
@@ -205,7 +209,7 @@ impl JobContext<'_> {
     fn note_away(&mut self) {
         let before = self.looked;
         self.looked = ClockLook {
-            others: self.own.others(&self.shared.notes),
+            others: self.own.others(),
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
@@ -219,8 +223,7 @@ impl JobContext<'_> {
         if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
             self.trace.open();
             let now = monotonic_nanos();
-            self.own
-                .note(&self.shared.notes, Note::Away { now, waited });
+            self.own.note(Note::Away { now, waited });
             self.trace.close();
         }
     }
@@ -256,7 +259,7 @@ impl JobContext<'_> {
             charged,
             counted: self.own.is_counted().then_some(since),
         };
-        self.own.note(&self.shared.notes, jump);
+        self.own.note(jump);
         self.trace.close();
     }
 
@@ -271,7 +274,7 @@ impl JobContext<'_> {
             now,
             waited: since.nanos,
         };
-        self.own.note(&self.shared.notes, resumed);
+        self.own.note(resumed);
         self.trace.close();
         now
     }

@@ -1,11 +1,11 @@
 //! How sharp a budget monitor really is here: tried out on a thread that does nothing but run.
 
-use crate::config::Monitor;
-use crate::monitor::{Armed, QUANTUM_NANOS};
+use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::monitor::Monitor;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::ManagerSignals;
-use crate::sys::{self, Tid};
+use crate::sys::{self, Processor, Tid};
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -97,7 +97,7 @@ pub fn calibrate(
 fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Histogram> {
     let mut overshoots = Histogram::default();
     // Published even on failure, else the burner would wait for it.
-    let ready = enter_real_time(cpu, priority);
+    let ready = enter_real_time(Processor(cpu), priority);
     trial.manager.store(sys::sched::own_tid(), Ordering::SeqCst);
     ready?;
     let signals = ManagerSignals::default();
@@ -126,7 +126,7 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
     while trial.manager.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
         thread::yield_now();
     }
-    enter_real_time(cpu, priority)?;
+    enter_real_time(Processor(cpu), priority)?;
     let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
     if let Some(armed) = armed {

@@ -14,24 +14,24 @@
 
 mod call;
 
-use crate::account::{Note, TaskNote};
-use crate::allowance::Allowance;
-use crate::config::{Config, Monitor, Termination};
+use crate::account::Note;
+use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::config::Config;
 use crate::duties::Duties;
 use crate::managed::Managed;
 use crate::meter::Accounts;
-use crate::monitor::{Armed, QUANTUM_NANOS};
+use crate::monitor::Monitor;
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::{self, Tid};
+use crate::sys::{self, Processor, Tid};
 use crate::task::TaskShared;
-use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
+use crate::words::{Allowance, Beat, Cause, Latest, Phase, Question, Stage};
 use crate::zss::Rank;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
-use vestal_core::{ContractViolation, CpuId, Event, Instant, JobId, Notice, Service, TaskId};
+use vestal_core::{ContractViolation, CpuId, Instant, Service, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
@@ -44,8 +44,10 @@ pub(crate) struct Cpu {
     /// Indices in `tasks`, the most urgent first.
     pub(crate) by_urgency: Vec<usize>,
     /// The processor that it runs on.
-    pub(crate) processor: usize,
+    pub(crate) processor: Processor,
     pub(crate) monitor: Monitor,
+    /// How often the manager looks at budgets whether there is a reason or not, if it does.
+    pub(crate) heartbeat_nanos: Option<u64>,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -104,7 +106,7 @@ impl Cpu {
     pub(crate) fn new(
         mut tasks: Vec<TaskShared>,
         config: &Config,
-        processor: usize,
+        processor: Processor,
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
@@ -123,6 +125,8 @@ impl Cpu {
             by_urgency,
             processor,
             monitor,
+            heartbeat_nanos: (monitor == Monitor::Heartbeat)
+                .then(|| config.heartbeat.as_nanos().max(1)),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,
@@ -146,6 +150,24 @@ impl Cpu {
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
         }
+    }
+
+    /// Of a test: native, with the usual configuration.
+    #[cfg(test)]
+    pub(crate) fn in_test(tasks: Vec<TaskShared>) -> Self {
+        let config = Config::new();
+        Self::new(
+            tasks,
+            &config,
+            Processor(0),
+            Monitor::Manager,
+            Service::ZERO,
+        )
+    }
+
+    /// Whether workers have wall timers, which stand still while their jobs are preempted.
+    pub(crate) fn has_wall_monitors(&self) -> bool {
+        self.monitor == Monitor::Manager && self.duties.has_monitors
     }
 
     /// The task with this number.
@@ -172,58 +194,6 @@ impl Cpu {
     /// The clock when job `sequence` of `task` is released.
     pub(crate) fn release_of(&self, task: &TaskShared, sequence: u64) -> u64 {
         self.epoch().saturating_add(task.release_of(sequence))
-    }
-
-    /// What workers have to know of what the scheduler says.
-    pub(crate) fn note_notice(&self, notice: &Notice) {
-        let task = |job: JobId| self.tasks.get(job.task.index());
-        match notice.what {
-            Event::Overrun { job, level, .. } => {
-                if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
-                    let used_up = TaskNote::UsedUp {
-                        sequence: job.sequence,
-                        after: notice.at.as_nanos(),
-                    };
-                    self.notes.write(Note::Task(job.task.index(), used_up));
-                }
-            }
-            Event::Dropped { job, why } => {
-                // A manager that dispatches knows whether the worker has the job.
-                if let Some(task) = task(job)
-                    && self.duties.is_native()
-                {
-                    task.note_drop(job.sequence, why);
-                }
-            }
-            Event::ModeChanged { .. }
-            | Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. }
-            | Event::Late { .. } => {}
-        }
-    }
-
-    /// `task` loses its job number `sequence` and all before it.
-    pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
-            && let Some(note) = self.take_priority(task)
-        {
-            self.notes.write(note);
-        }
-        match self.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
-            // The idle detector says when.
-            Termination::Deferred => self.want_idle(),
-        }
-    }
-
-    /// The CPU is idle: time for demoted jobs to end.
-    pub(crate) fn end_demoted(&self) {
-        for task in &self.tasks {
-            task.cancel_demoted();
-        }
     }
 
     pub(crate) fn want_idle(&self) {
@@ -280,20 +250,6 @@ impl Cpu {
             sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
         }
         self.notes.write(note);
-    }
-
-    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
-    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised; if that began
-    /// before, the number may be another thread's by now.
-    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
-        if self.phase.is_ending() {
-            return Ok(());
-        }
-        sys::sched::set_fifo(tid, priority)?;
-        if self.phase.is_ending_after_raising() {
-            demote(tid);
-        }
-        Ok(())
     }
 
     /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
@@ -393,8 +349,8 @@ fn demote(tid: Tid) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allowance::Allowance;
     use crate::sys::timer::SignalTimer;
+    use crate::words::Allowance;
     use std::cell::RefCell;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
@@ -407,8 +363,7 @@ mod tests {
         let configuration = TaskConfiguration::new(task, 1);
         let allowance = Allowance::UpTo(9 * SECOND);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
-        let config = Config::new();
-        let mut shared = Cpu::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::in_test(vec![task]);
         shared.duties.enforces = true;
         shared
     }

@@ -1,24 +1,25 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
 use crate::account::{Account, Note};
-use crate::allowance::Allowance;
 use crate::body::Body;
 use crate::calibrate::Calibration;
-use crate::config::{Config, Monitor, TaskSpec};
+use crate::config::{Config, TaskSpec};
+use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
+use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::left_behind;
 use crate::managed;
+use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
     Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
-use crate::report::{Ended, ManagerRecord, Report};
+use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
@@ -28,7 +29,7 @@ use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
-use crate::words::Cause;
+use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
@@ -115,13 +116,13 @@ impl Launch {
         };
         let mut others: Vec<Observer> = cpus
             .iter()
-            .map(|cpu| Observer::new(cpu.processor))
+            .map(|cpu| Observer::new(cpu.processor.0))
             .collect();
         go(&run, &cpus, span);
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
         let last = last.map(|((index, cpu), record)| Last {
-            rest: left_behind::note(cpu, &of_cpu(&stuck, index)),
+            rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
             end: record.as_ref().and_then(|record| record.end),
         });
         let finished = finish(gatherer, last.collect());
@@ -257,7 +258,7 @@ impl Launch {
             self.task(spec, plan, fifo, limit)
         });
         let tasks = tasks.collect();
-        let mut shared = Cpu::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
+        let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
         shared.run = Arc::clone(run);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
@@ -388,7 +389,8 @@ impl Starting<'_> {
         let tasks = shared.tasks.len();
         let guard = match scheduler {
             RunScheduler::Dispatching(scheduler) => {
-                let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+                let managed =
+                    Managed::new(tasks, Recorder::new(scheduler, trace), shared.backlog, low);
                 return self.driver(managed, record, priority);
             }
             RunScheduler::Guard(guard) if is_recorded => {

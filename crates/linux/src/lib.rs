@@ -37,12 +37,12 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
-mod account;
 mod allowance;
+mod armed;
 pub mod body;
 mod calibrate;
-mod class;
 pub mod config;
+mod control;
 mod cpu;
 mod cpu_list;
 mod cpu_lock;
@@ -60,14 +60,12 @@ mod feature;
 pub mod foreign;
 mod job;
 mod launch;
-mod left_behind;
 mod managed;
 pub mod measure;
 mod meter;
 mod monitor;
 mod notes;
 mod plan;
-mod processor;
 mod queue;
 pub mod recording;
 pub mod report;
@@ -83,15 +81,17 @@ mod thread;
 mod words;
 mod zss;
 
+use vestal_account as account;
 use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
+pub use config::{Config, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
-pub use processor::Processor;
+pub use monitor::Monitor;
 pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};
 pub use vestal_statistics::Summary;
+pub use vestal_sys::Processor;

@@ -1,12 +1,13 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
+use crate::monitor::Monitor;
 use crate::notes::{self, NOTE_BYTES};
-use crate::processor::{Processor, distinct};
 use crate::rights::{CpuNeeds, Needs, Rights};
+use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
 use vestal_core::{

@@ -1,12 +1,13 @@
 //! What a run has to say.
 
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
-use crate::config::{Mechanism, Monitor};
+use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
-use crate::processor::Processor;
-use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
-use vestal_statistics::{Histogram, Summary};
-use vestal_trace::Record;
+use crate::monitor::Monitor;
+pub use crate::recording::Recorded;
+use crate::sys::Processor;
+use vestal_core::{Duration, Instant, JobId, Level, Service};
+use vestal_statistics::Summary;
 
 /// How a run that took place came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -308,75 +309,4 @@ pub struct EnforcementReport {
     pub server_overshoot: Summary,
     /// The same of those during which no time was stolen.
     pub server_overshoot_undisturbed: Summary,
-}
-
-/// What came of a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many records were handed to the consumer.
-    pub records: u64,
-    /// How many found no room in a ring.
-    pub lost: u64,
-}
-
-/// What the manager notes down.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ManagerRecord {
-    pub(crate) modes: Vec<ModeChange>,
-    pub(crate) modes_lost: u64,
-    pub(crate) overruns: Vec<u64>,
-    pub(crate) overshoot: Histogram,
-    pub(crate) late: u64,
-    pub(crate) late_beyond_nanos: u64,
-    pub(crate) handling: Histogram,
-    pub(crate) demotion: Histogram,
-    /// Under managed dispatch: how late the manager woke for releases on a free CPU.
-    pub(crate) lateness: Histogram,
-    pub(crate) wakeups: Wakeups,
-    pub(crate) suspensions: Suspensions,
-    pub(crate) lost_notices: u64,
-    /// The last record of a recording.
-    pub(crate) end: Option<Record>,
-}
-
-impl ManagerRecord {
-    pub(crate) fn new(tasks: usize, late_beyond_nanos: u64) -> Self {
-        Self {
-            modes: Vec::with_capacity(MODES_MAX),
-            overruns: vec![0; tasks],
-            late_beyond_nanos,
-            ..Self::default()
-        }
-    }
-
-    /// Notes down what concerns the report.
-    pub(crate) fn note(&mut self, notice: &Notice) {
-        match notice.what {
-            Event::ModeChanged { from, to, cause } => {
-                if self.modes.len() < MODES_MAX {
-                    let at = notice.at;
-                    self.modes.push(ModeChange {
-                        at,
-                        from,
-                        to,
-                        cause,
-                    });
-                } else {
-                    self.modes_lost += 1;
-                }
-            }
-            Event::Overrun { job, .. } => {
-                if let Some(overruns) = self.overruns.get_mut(job.task.index()) {
-                    *overruns += 1;
-                }
-            }
-            // Whoever has a dropped job counts it.
-            Event::Dropped { .. } | Event::Late { .. } => {}
-            // Neither a guard nor an engine of one CPU has servers or frames.
-            Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. } => {}
-        }
-    }
 }

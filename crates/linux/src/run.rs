@@ -17,7 +17,6 @@ use vestal_core::Instant;
 /// A whole run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
     /// The clock when the run began, and when it shall end.
     pub(crate) epoch: Latest<u64>,
@@ -30,7 +29,6 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
             epoch: Latest::default(),
             end: Latest::default(),

@@ -3,13 +3,13 @@
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::calibrate::Calibration;
 use crate::config::Mechanism;
+use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
 use crate::foreign::ForeignThread;
-use crate::processor::Processor;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    ManagerRecord, Overhead, Report, StolenTime, TaskReport, ThreadCosts,
+    Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
 use crate::task::TaskShared;
@@ -103,7 +103,7 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
     CpuReport {
-        processor: Processor(shared.processor),
+        processor: shared.processor,
         busy: totals.used.cpu,
         switches: totals.used.switches(),
         preemptions: totals.used.involuntary,

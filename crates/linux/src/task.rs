@@ -5,14 +5,13 @@ mod limits;
 mod release_counter;
 mod slack;
 
-use crate::allowance::Allowance;
+use crate::armed::Armed;
 use crate::managed::Handover;
-use crate::monitor::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
+use crate::words::{Allowance, AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
 use drops::Verdicts;
 use release_counter::ReleaseCounter;
@@ -184,6 +183,15 @@ impl TaskShared {
         since.checked_div(self.period_nanos())
     }
 
+    /// Takes its worker out of the real-time class, and stops its monitor.
+    pub(crate) fn take_out_of_real_time(&self) {
+        // A worker lives as long as the run, and leaving the class needs no right.
+        let _ = sys::sched::set_other(self.tid());
+        if let Some(monitor) = self.monitor.get() {
+            monitor.stop();
+        }
+    }
+
     /// What the running job has executed; `None` if its thread is gone.
     pub(crate) fn executed(&self) -> Option<u64> {
         let cpu = sys::clock::cpu_nanos_of(self.tid())?;
@@ -206,7 +214,7 @@ mod tests {
             configuration,
             0,
             2,
-            crate::allowance::Allowance::UpTo(1_000_000),
+            crate::words::Allowance::UpTo(1_000_000),
         )
     }
 

@@ -2,11 +2,10 @@
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
-use crate::config::{Config, Monitor};
+use crate::control::{Control, ManagerRecord, Traced};
 use crate::cpu::Cpu;
 use crate::notes::channel;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::words::Cause;
@@ -33,7 +32,7 @@ enum Round {
 }
 
 struct Told {
-    decider: Recorder<Guard, Tracer>,
+    decider: Traced<Guard>,
     starts: bool,
     rounds: Vec<Round>,
     /// How often it waited.
@@ -52,27 +51,28 @@ impl Driver for Told {
     type Decider = Guard;
     type Woken = ();
 
-    fn decider(&mut self) -> &mut Recorder<Guard, Tracer> {
+    fn decider(&mut self) -> &mut Traced<Guard> {
         &mut self.decider
     }
 
-    fn start(&mut self, _: &Cpu) -> io::Result<()> {
+    fn start(&mut self, _: &Control<'_>) -> io::Result<()> {
         match self.starts {
             true => Ok(()),
             false => Err(io::Error::other("no timers")),
         }
     }
 
-    fn arm(&mut self, _: &Cpu) -> u64 {
+    fn arm(&mut self, _: &Control<'_>) -> u64 {
         u64::MAX
     }
 
-    fn wait(&mut self, shared: &Cpu, until: u64) {
+    fn wait(&mut self, control: &Control<'_>, until: u64) {
+        let run = &control.cpu.run;
         self.waits += 1;
-        assert!(until <= shared.run.end.get());
+        assert!(until <= run.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
         // Whoever asked to end the run waits no more.
-        assert!(!shared.run.is_stop_requested() || until <= monotonic_nanos());
+        assert!(!run.is_stop_requested() || until <= monotonic_nanos());
         if self.waits > self.rounds.len() {
             // Nothing is left to be told: the time is over.
             while monotonic_nanos() < until {
@@ -81,17 +81,17 @@ impl Driver for Told {
         }
     }
 
-    fn count(&self, _: &Cpu, (): &(), _: u64, record: &mut ManagerRecord) {
-        record.wakeups.other += 1;
+    fn count(&self, control: &mut Control<'_>, (): &(), _: u64) {
+        control.record.wakeups.other += 1;
         self.counted.set(self.counted.get() + 1);
     }
 
-    fn is_wanted(&self, _: &Cpu, (): &(), _: u64) -> bool {
+    fn is_wanted(&self, _: &Control<'_>, (): &(), _: u64) -> bool {
         !matches!(self.round(), Round::Idle)
     }
 
     #[expect(clippy::panic, reason = "this is what it was told")]
-    fn round(&mut self, shared: &Cpu, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, (): &(), _: u64) -> Step {
         match Told::round(self) {
             Round::Idle | Round::Done => Ok(()),
             Round::Sleeps(nanos) => {
@@ -99,7 +99,7 @@ impl Driver for Told {
                 Ok(())
             }
             Round::AsksForTheEnd => {
-                shared.run.request_stop(Cause::Signal(2));
+                control.cpu.run.request_stop(Cause::Signal(2));
                 Ok(())
             }
             Round::Violates => Err(ContractViolation::UnknownTask(TaskId(7))),
@@ -107,7 +107,7 @@ impl Driver for Told {
         }
     }
 
-    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Control<'_>) -> Traced<Guard> {
         assert_eq!(self.counted.get(), self.waits, "each wake-up counts once");
         self.decider
     }
@@ -121,8 +121,7 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, Manage
 
 /// The CPU of such a run, and what the manager noted.
 fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord, Vec<Note>) {
-    let config = Config::new();
-    let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let mut shared = Cpu::in_test(Vec::new());
     let (notes, mut reader) = channel(64);
     shared.notes = notes;
     let shared = Arc::new(shared);

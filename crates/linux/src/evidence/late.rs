@@ -65,7 +65,6 @@ impl Cpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
     use std::collections::BTreeMap;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
@@ -83,12 +82,11 @@ mod tests {
                 configuration,
                 0,
                 fifo,
-                crate::allowance::Allowance::UpTo(1_000),
+                crate::words::Allowance::UpTo(1_000),
             )
         };
-        let config = Config::new();
         let tasks = vec![task(5), task(4), task(3)];
-        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
+        let shared = Cpu::in_test(tasks);
         for task in &shared.tasks[1..] {
             // By the clock of this thread they have executed nothing.
             task.begin(7, u64::MAX);

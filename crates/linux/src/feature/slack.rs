@@ -1,6 +1,6 @@
 //! Zero slack: what a manager does about jobs that have no slack left.
 
-use crate::cpu::Cpu;
+use crate::control::Control;
 use crate::task::TaskShared;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
@@ -19,12 +19,12 @@ impl Incomplete {
     /// there was one.
     pub(crate) fn report(
         &mut self,
-        shared: &Cpu,
+        control: &Control<'_>,
         decider: &mut impl Scheduler,
         now: Instant,
     ) -> Result<bool, ContractViolation> {
         let mut reported = false;
-        for (task, known) in shared.tasks.iter().zip(&mut self.0) {
+        for (task, known) in control.cpu.tasks.iter().zip(&mut self.0) {
             if let Some(slack) = &task.slack {
                 reported |= report_task(decider, task, (slack, known), now)?;
             }
@@ -74,9 +74,9 @@ fn report_task(
 
 /// Gives every worker the priority of its rank; says whether one has another than before. None
 /// else moves meanwhile: all of them share the manager's CPU.
-pub(crate) fn enact_ranks(shared: &Cpu, decider: &impl Scheduler) -> bool {
+pub(crate) fn enact_ranks(control: &Control<'_>, decider: &impl Scheduler) -> bool {
     let mut moved = false;
-    for task in &shared.tasks {
+    for task in &control.cpu.tasks {
         let rank = match decider.permit(task.id) {
             Permit::Run { .. } | Permit::Demoted | Permit::Dropped { .. } | Permit::NotAdmitted => {
                 Rank::Own
@@ -91,7 +91,7 @@ pub(crate) fn enact_ranks(shared: &Cpu, decider: &impl Scheduler) -> bool {
         // In the background it stays below all of them, and asks for its priority when it comes back.
         if !task.is_in_background() {
             // A worker lives as long as the run; the manager has the right, or there were no run.
-            let _ = shared.raise(task.tid(), priority);
+            let _ = control.raise(task.tid(), priority);
         }
     }
     moved

@@ -2,9 +2,8 @@
 
 use super::evidence::Evidence;
 use super::lane::Lane;
-use super::{Consumer, Recording};
+use super::{Consumer, Recorded, Recording};
 use crate::account::Account;
-use crate::report::Recorded;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
 use std::io;
@@ -147,7 +146,6 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
 mod tests {
     use super::*;
     use crate::account::Note;
-    use crate::config::{Config, Monitor};
     use crate::cpu::Cpu;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
@@ -171,12 +169,10 @@ mod tests {
                 configuration,
                 5,
                 2,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
         });
-        let config = Config::new();
-        let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
-        let shared = Cpu::new(tasks.collect(), &config, 0, monitor, tolerance);
+        let shared = Cpu::in_test(tasks.collect());
         shared.run.epoch.set(1);
         Arc::new(shared)
     }

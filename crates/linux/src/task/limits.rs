@@ -1,8 +1,7 @@
 //! What workers and manager share about limits, which may grow slice by slice.
 
 use super::TaskShared;
-use crate::allowance::Allowance;
-use crate::words::AllowanceWord;
+use crate::words::{Allowance, AllowanceWord};
 
 impl TaskShared {
     /// The same with jobs in slices.

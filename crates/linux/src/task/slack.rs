@@ -53,7 +53,6 @@ impl TaskShared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
     use crate::cpu::Cpu;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
@@ -70,13 +69,12 @@ mod tests {
                 configuration,
                 0,
                 fifo,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
             .with_slack(1)
         };
-        let config = Config::new();
         let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];
-        Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
+        Cpu::in_test(tasks)
     }
 
     fn order(shared: &Cpu) -> Vec<&str> {

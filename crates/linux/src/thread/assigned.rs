@@ -2,7 +2,7 @@
 
 use super::worker::RunningWorker;
 use crate::account::{Duty, Note, Wanted};
-use crate::evidence::{note_completed, note_unfinished, record_dropped};
+use crate::evidence::record_dropped;
 use crate::job::Ended;
 use crate::managed::Assignment;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -20,11 +20,11 @@ impl RunningWorker<'_> {
             } else if shared.phase.stage() == Stage::Over {
                 return;
             } else {
-                self.own.wait(shared, Duty::JobEnd, &self.trace);
+                self.own.wait(Duty::JobEnd, &self.trace);
                 task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
                 let (now, wanted) = (monotonic_nanos(), Wanted::ByTheManager);
-                self.own.wake(shared, wanted, now);
+                self.own.wake(wanted, now);
                 self.trace.close();
             }
         }
@@ -37,8 +37,8 @@ impl RunningWorker<'_> {
         let woken = monotonic_nanos();
         if shared.stop_requested() {
             self.trace.close();
-            let (own, job) = (&mut self.own, (sequence, release));
-            note_unfinished(shared, task, job, 0, (own, &self.trace));
+            let job = (sequence, release);
+            self.own.note_unfinished(task, job, 0, &self.trace);
             return;
         }
         let at = shared.instant(woken);
@@ -58,7 +58,7 @@ impl RunningWorker<'_> {
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
-        self.own.note(&shared.notes, Note::Leaves { now });
+        self.own.note(Note::Leaves { now });
         shared.kick_manager();
     }
 
@@ -66,15 +66,15 @@ impl RunningWorker<'_> {
     fn note_end(&mut self, job: &Ended) {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
-        let consumed = shared.end_at_priority(task, job, &mut self.own);
+        let consumed = self.own.end_job(task, job);
         let lost_its_priority = task.lost_its_priority(job.sequence);
         if job.completed && !lost_its_priority {
-            note_completed(shared, task, (job, consumed), &mut self.own, &self.trace);
+            self.own.note_completed(task, (job, consumed), &self.trace);
         } else if stopping && !lost_its_priority {
             self.note_unfinished(job);
         } else {
-            let why = record_dropped(shared, task, job.sequence, &mut self.trace);
-            self.note_dropped(job.sequence, why);
+            let why = record_dropped(&shared.run, task, job.sequence, &mut self.trace);
+            self.own.note_dropped(task, job.sequence, why);
         }
     }
 }

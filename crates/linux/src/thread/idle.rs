@@ -12,7 +12,6 @@ use crate::account::{Duty, Thread};
 use crate::cpu::Cpu;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::recording::Tracer;
 use crate::sys;
 use crate::sys::sched::enter_real_time;
 use std::sync::Arc;
@@ -35,19 +34,19 @@ impl IdleDetector {
     pub(crate) fn main(self) {
         let shared = &self.shared;
         let meter = Meter::start();
-        let (mut own, trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
+        let mut own = Intervals::of_this_thread(Thread::Idle, shared);
         loop {
             if shared.question.is_over() {
                 break;
             } else if shared.question.is_asked() {
                 self.report();
             } else {
-                own.wait(shared, Duty::Idle, &trace);
+                own.wait_untraced(Duty::Idle);
                 shared.question.wait();
-                own.wake_idle(shared);
+                own.wake_idle();
             }
         }
-        own.leave(shared);
+        own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         meter.stop(&shared.accounts.idle);
     }

@@ -10,10 +10,9 @@ use crate::cpu::Cpu;
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::processor::Processor;
-use crate::recording::Tracer;
 use crate::run::Run;
 use crate::sys;
+use crate::sys::Processor;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
@@ -71,7 +70,7 @@ struct Watched<'a> {
 impl Watchdog {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.processor.0, self.priority)?;
+        enter_real_time(self.processor, self.priority)?;
         for shared in &self.cpus {
             if self.is_at(shared) {
                 shared.watchdog_tid.set(sys::sched::own_tid());
@@ -82,7 +81,7 @@ impl Watchdog {
 
     /// Whether what it does is time of this CPU.
     fn is_at(&self, shared: &Cpu) -> bool {
-        self.processor.0 == shared.processor
+        self.processor == shared.processor
     }
 
     /// Watches until all CPUs have ended, and ends those that do not do so themselves.
@@ -93,7 +92,7 @@ impl Watchdog {
             watch: Watch::default(),
             own: self
                 .is_at(shared)
-                .then(|| Intervals::of_this_thread(Thread::Watchdog)),
+                .then(|| Intervals::of_this_thread(Thread::Watchdog, shared)),
         });
         let mut watched: Vec<Watched<'_>> = watched.collect();
         let mut next = monotonic_nanos();
@@ -114,7 +113,7 @@ impl Watchdog {
         }
         for cpu in &watched {
             if let Some(own) = &cpu.own {
-                own.leave(cpu.shared);
+                own.leave();
             }
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
@@ -167,14 +166,14 @@ impl Watched<'_> {
 
     fn about_to_wait(&mut self) {
         if let Some(own) = &mut self.own {
-            own.wait(self.shared, Duty::Watchdog, &Tracer::off());
+            own.wait_untraced(Duty::Watchdog);
         }
     }
 
     fn awake(&mut self) {
         if let Some(own) = &mut self.own {
             let now = monotonic_nanos();
-            own.wake(self.shared, Wanted::Since(now), now);
+            own.wake(Wanted::Since(now), now);
         }
     }
 }

@@ -12,16 +12,14 @@
 //! (4) [`RunningWorker::end`].
 
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
-use crate::allowance::Allowance;
+use crate::armed::Armed;
 use crate::body::{Body, JobContext};
-use crate::config::Monitor;
 use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::error::message_of;
-use crate::evidence::{Intervals, note_completed, note_unfinished};
+use crate::evidence::Intervals;
 use crate::job::Ended;
 use crate::meter::Meter;
-use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -29,7 +27,7 @@ use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::task::TaskShared;
-use crate::words::Stage;
+use crate::words::{Allowance, Stage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;
@@ -91,7 +89,7 @@ impl Worker {
         }
     }
 
-    fn work(self, shared: &Cpu, task: &TaskShared) {
+    fn work(self, shared: &Arc<Cpu>, task: &TaskShared) {
         let meter = Meter::start();
         let mut running = RunningWorker {
             shared,
@@ -100,14 +98,14 @@ impl Worker {
             demand: self.demand,
             queue: self.queue,
             end_is_awaited: false,
-            own: Intervals::of_this_thread(Thread::Worker(self.index)),
+            own: Intervals::of_this_thread(Thread::Worker(self.index), shared),
             trace: self.trace,
         };
         match shared.duties.source {
             Source::Assigned => running.run_assigned_jobs(),
             Source::Own | Source::Counted => running.run_released_jobs(),
         }
-        running.own.leave(shared);
+        running.own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         running.note(TaskNote::Used(meter.used()));
     }
@@ -139,7 +137,7 @@ impl RunningWorker<'_> {
         while release < end {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
-            self.own.wait(shared, Duty::JobEnd, &self.trace);
+            self.own.wait(Duty::JobEnd, &self.trace);
             let waited = match shared.duties.source {
                 Source::Counted => wait_for_manager(shared, task, sequence),
                 Source::Own | Source::Assigned => wait_for_release(shared, release),
@@ -172,8 +170,7 @@ impl RunningWorker<'_> {
 
     /// Writes a note about its task.
     fn note(&mut self, what: TaskNote) {
-        self.own
-            .note(&self.shared.notes, Note::Task(self.task.id.index(), what));
+        self.own.note(Note::Task(self.task.id.index(), what));
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -182,7 +179,7 @@ impl RunningWorker<'_> {
         self.trace.open();
         let woken = monotonic_nanos();
         let wanted = Wanted::Since(release);
-        self.own.wake(shared, wanted, woken);
+        self.own.wake(wanted, woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
         let first = task.grant_first();
@@ -197,8 +194,8 @@ impl RunningWorker<'_> {
         if stopping {
             self.take_off(sequence, release);
             self.note_never_begun(woken, None);
-            let (own, job) = (&mut self.own, (sequence, release));
-            note_unfinished(shared, task, job, 0, (own, &self.trace));
+            let job = (sequence, release);
+            self.own.note_unfinished(task, job, 0, &self.trace);
             return;
         }
         let (started, ended) = self.run_job(sequence, release);
@@ -220,7 +217,7 @@ impl RunningWorker<'_> {
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
         let natively = shared.duties.is_native();
-        shared.begin_at_priority(task, (sequence, release), &mut self.own);
+        self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
@@ -237,7 +234,7 @@ impl RunningWorker<'_> {
         }
         let base = own_cpu_nanos();
         task.start_account(base);
-        self.own.begin_body(shared, started, base);
+        self.own.begin_body(started, base);
         self.trace.close();
         let completed = self.call_body(sequence, release);
         let cpu = own_cpu_nanos();
@@ -247,7 +244,7 @@ impl RunningWorker<'_> {
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        self.own.end_body(shared, finished, cpu);
+        self.own.end_body(finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
@@ -280,14 +277,15 @@ impl RunningWorker<'_> {
         self.note_never_begun(woken, Some((task.job(sequence), why)));
         self.restore_priority(demoted);
         want_idle_above_lowest(self.shared);
-        self.note_dropped(sequence, why);
+        self.own.note_dropped(task, sequence, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
     fn call_body(&mut self, sequence: u64, release: u64) -> bool {
         let (shared, task) = (self.shared, self.task);
         let mut job = JobContext {
-            shared,
+            run: &shared.run,
+            plan: shared.managed.as_ref(),
             task,
             job: task.job(sequence),
             release,
@@ -322,8 +320,7 @@ impl RunningWorker<'_> {
             }
             if was_suspended {
                 let suspended = TaskNote::Suspended(counts);
-                job.own
-                    .note(&shared.notes, Note::Task(task.id.index(), suspended));
+                job.own.note(Note::Task(task.id.index(), suspended));
             }
         }
         match outcome {
@@ -371,7 +368,7 @@ impl RunningWorker<'_> {
         let threshold = shared.threshold(task.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
         let demoted = self.take_off(job.sequence, job.release);
-        let consumed = shared.end_at_priority(task, job, &mut self.own);
+        let consumed = self.own.end_job(task, job);
         want_idle_above_lowest(shared);
         self.restore_priority(demoted);
         if overran {
@@ -380,11 +377,12 @@ impl RunningWorker<'_> {
         }
         resume_preempted(shared);
         if completed {
-            note_completed(shared, task, (job, consumed), &mut self.own, &self.trace);
+            self.own.note_completed(task, (job, consumed), &self.trace);
         } else if unfinished {
             self.note_unfinished(job);
         } else {
-            self.note_dropped(job.sequence, task.why_dropped(job.sequence));
+            let why = task.why_dropped(job.sequence);
+            self.own.note_dropped(task, job.sequence, why);
         }
         completed
     }
@@ -392,13 +390,8 @@ impl RunningWorker<'_> {
     /// Notes a job that began, and that the end of the run met.
     pub(crate) fn note_unfinished(&mut self, job: &Ended) {
         let numbered = (job.sequence, job.release);
-        let notes = (&mut self.own, &self.trace);
-        note_unfinished(self.shared, self.task, numbered, job.executed, notes);
-    }
-
-    /// Notes a job that was dropped.
-    pub(crate) fn note_dropped(&mut self, sequence: u64, why: DropReason) {
-        self.note(self.shared.dropped(sequence, why));
+        self.own
+            .note_unfinished(self.task, numbered, job.executed, &self.trace);
     }
 
     /// Notes what it cost to begin and to end a job.
@@ -491,12 +484,12 @@ impl RunningWorker<'_> {
         let shared = self.shared;
         shared.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        self.own.wait(shared, Duty::JobEnd, &self.trace);
+        self.own.wait(Duty::JobEnd, &self.trace);
         wait(again);
         self.trace.open();
         let now = monotonic_nanos();
         let wanted = Wanted::Since(now);
-        self.own.wake(shared, wanted, now);
+        self.own.wake(wanted, now);
         self.trace.close();
     }
 }
@@ -515,7 +508,7 @@ fn want_idle_above_lowest(shared: &Cpu) {
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Cpu) {
-    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
+    if !shared.has_wall_monitors() {
         return;
     }
     let next = shared.by_rank().find(|task| task.running_ready().is_some());

@@ -13,7 +13,11 @@ use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
 use vestal_linux::report::Duty;
 use vestal_linux::{Executive, JobContext, Monitor, Report};
 
-const RUN: Duration = Duration::from_millis(600);
+/// Undisturbed a thread comes to its point in each way that there is within this, each `every`-th time included.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// For what a short run need not show.
+const LONG: Duration = Duration::from_millis(600);
 
 /// How long a thread is delayed, and the slack of the HI jobs in the same run.
 const DELAYS: [(u64, u64); 3] = [(5, 2), (20, 15), (60, 38)];
@@ -60,11 +64,13 @@ fn found(expected: &Expected) {
     let _alone = alone();
     for how in [How::Burn, How::Sleep] {
         for (milliseconds, slack_ms) in DELAYS {
-            // Undisturbed the manager goes five rounds in 100 ms: the delay is to meet each kind of them.
+            // Undisturbed the manager goes five rounds in 100 ms, three jobs begin, and the CPU is idle once: the
+            // delay is to meet each kind of them.
             let every = match expected.duty {
                 Duty::Watchdog => 1,
+                Duty::Idle => 2,
                 Duty::Manager => 3,
-                Duty::JobStart | Duty::JobEnd | Duty::Idle => 5,
+                Duty::JobStart | Duty::JobEnd => 4,
             };
             let delay = Delay {
                 point: expected.point,
@@ -72,37 +78,59 @@ fn found(expected: &Expected) {
                 milliseconds,
                 every,
             };
-            let report = once_more_if_stolen(milliseconds, || {
-                executive(expected.dispatch, slack_ms, delay)
-                    .run(RUN)
-                    .unwrap()
-            });
-            let what = format!("{:?} {delay:?}: {report:#?}", expected.dispatch);
-            let took = reaction(&report, expected.duty);
-            assert!(took >= Duration::from_micros(milliseconds * 900), "{what}");
-            assert!(took > REACTION_MAX, "{what}");
-            assert_eq!(report.jobs.missed_undecided(), 0, "{what}");
-            if expected.delays_hi_jobs && how == How::Burn {
-                assert!(report.jobs.missed_outside_gaps > 0, "{what}");
+            let run = |span| {
+                once_more_if_stolen(milliseconds, || {
+                    let executive = executive(expected.dispatch, slack_ms, delay);
+                    executive.run(span).unwrap()
+                })
+            };
+            let mut report = run(SHORT);
+            // Rounds that are late for a delay are fewer: then the next delay meets another kind.
+            if !expected.is_in(&report, delay) {
+                report = run(LONG);
             }
+            let what = format!("{:?} {delay:?}: {report:#?}", expected.dispatch);
+            assert!(expected.is_in(&report, delay), "{what}");
+            assert_eq!(report.jobs.missed_undecided(), 0, "{what}");
         }
+    }
+}
+
+impl Expected {
+    /// Whether a run shows all that is to be found of `delay`.
+    fn is_in(&self, report: &Report, delay: Delay) -> bool {
+        let took = reaction(report, self.duty);
+        let is_late =
+            took >= Duration::from_micros(delay.milliseconds * 900) && took > REACTION_MAX;
+        let misses = self.delays_hi_jobs && delay.how == How::Burn;
+        is_late && (!misses || report.jobs.missed_outside_gaps > 0)
     }
 }
 
 /// A run of which less than a quarter of one delay counts as stolen, beyond what this machine usually
 /// steals. It may steal more in one run, but a delay that were booked so would be in each.
+#[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
 fn once_more_if_stolen(milliseconds: u64, mut run: impl FnMut() -> Report) -> Report {
     const USUALLY: Duration = Duration::from_millis(6);
     const ATTEMPTS: usize = 4;
     let most = USUALLY.saturating_add(Duration::from_micros(milliseconds * 250));
+    let mut said = Vec::with_capacity(ATTEMPTS);
     for _ in 0..ATTEMPTS {
         let report = run();
         if report.cpus[0].machine.lost < most && report.jobs.missed_undecided() == 0 {
             return report;
         }
+        let (machine, undecided) = (&report.cpus[0].machine, report.jobs.missed_undecided());
+        eprintln!(
+            "{:?} taken, {undecided} misses not decided: once more",
+            machine.stolen
+        );
+        said.push(report);
         await_calm();
     }
-    panic!("{ATTEMPTS} runs in a row with more than {most:?} stolen");
+    panic!(
+        "{ATTEMPTS} runs in a row with more than {most:?} stolen, or with misses not decided: {said:#?}"
+    );
 }
 
 fn found_in_both(point: Point, duty: Duty, delays_hi_jobs: bool) {
@@ -161,11 +189,11 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
 }
 
-/// What is found in a delayed run is not there without the delay, however often one looks. The machine may disturb
-/// one run of ten, which is made again.
+/// What is found in a delayed run is not there without the delay, however often one looks, ten times under each
+/// dispatch. The machine may disturb one run of ten, which is made again.
 #[test]
 fn an_unhurt_run_passes_twenty_times_in_a_row() {
-    const TIMES: u64 = 20;
+    const TIMES: u64 = 10;
     let _alone = alone();
     let mut again = 0;
     for dispatch in [Dispatch::Native, Dispatch::Managed] {
@@ -179,13 +207,14 @@ fn an_unhurt_run_passes_twenty_times_in_a_row() {
                     milliseconds: 0,
                     every: u64::MAX,
                 };
-                let report = executive(dispatch, slack_ms, delay).run_well(RUN);
+                let report = executive(dispatch, slack_ms, delay).run_well(SHORT);
                 assert_eq!(
                     report.jobs.missed_outside_gaps, 0,
                     "{dispatch:?} {report:#?}"
                 );
             };
-            again += attempts(unhurt, stolen).unwrap_or_else(|panic| resume_unwind(panic));
+            again +=
+                attempts(unhurt, stolen, await_calm).unwrap_or_else(|panic| resume_unwind(panic));
         }
     }
     eprintln!("{again} of {} unhurt runs were made again", 2 * TIMES);
@@ -206,9 +235,9 @@ fn a_slow_run_is_made_again_and_a_slow_thread_of_ours_is_found_all_the_same() {
                 milliseconds: 5,
                 every: if is_slow(made) { 5 } else { u64::MAX },
             };
-            executive(Dispatch::Native, 15, delay).run_well(RUN);
+            executive(Dispatch::Native, 15, delay).run_well(SHORT);
         };
-        attempts(test, || 0)
+        attempts(test, || 0, || {})
     };
     let always = judged(&|_| true).unwrap_err().downcast::<Slow>();
     let always = always
@@ -231,7 +260,7 @@ fn a_failure_is_excused_by_stolen_time_alone() {
             stolen.set(stolen.get() + stolen_each);
             assert!(made >= passes_in, "attempt {made} fails on purpose");
         };
-        let result = attempts(test, || stolen.get());
+        let result = attempts(test, || stolen.get(), || {});
         (made, result.ok())
     };
     assert_eq!(made(1, 0), (1, Some(0)));
@@ -261,7 +290,7 @@ fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
         .task(hi, |job| job.burn(ms(8)))
         .task(lo, |job| job.burn(ms(26)))
         .with_fault(Fault::Delay(delay))
-        .run(RUN)
+        .run(SHORT)
         .unwrap()
 }
 
@@ -299,7 +328,7 @@ fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
                 milliseconds: 1,
                 every: 1,
             }))
-            .run_well(RUN);
+            .run_well(LONG);
         assert!(report.cpus[0].tasks[1].preemptions >= 6, "{report:#?}");
         assert!(
             report.cpus[0].machine.longest_gap < Duration::from_millis(4),
@@ -333,7 +362,7 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
                 })
                 .task(spec("hi", HI, 2, 50, &[8, 12]), |job| job.burn(ms(7)))
                 .with_fault(Fault::Delay(delay))
-                .run(RUN)
+                .run(LONG)
                 .unwrap()
         };
         let report = once_more_if_stolen(60, run);

@@ -199,7 +199,7 @@ pub(crate) fn alone_and_well(test: impl FnMut()) {
 pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
     note(&TESTS);
     let mut result = None;
-    match attempts(|| result = Some(part()), stolen) {
+    match attempts(|| result = Some(part()), stolen, await_calm) {
         Ok(0) => {}
         Ok(_) => note(&AGAIN),
         Err(panic) => match panic.downcast::<Slow>() {
@@ -210,11 +210,13 @@ pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
     result.unwrap()
 }
 
-/// Makes a test until it passes; how often it had to be made again, or how it failed in the end.
+/// Makes a test until it passes, and waits before each further attempt; how often it had to be made again, or how it
+/// failed in the end.
 #[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
 pub(crate) fn attempts(
     mut test: impl FnMut(),
     stolen: impl Fn() -> u64,
+    wait: impl Fn(),
 ) -> Result<u64, Box<dyn Any + Send>> {
     for attempt in 1.. {
         let before = stolen();
@@ -233,7 +235,7 @@ pub(crate) fn attempts(
         if attempt == ATTEMPTS {
             return Err(panic);
         }
-        await_calm();
+        wait();
     }
     unreachable!("it returns in the last attempt")
 }

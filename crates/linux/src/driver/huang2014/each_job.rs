@@ -11,12 +11,12 @@
 //! detector.
 
 use super::timers::{Kind, Tag};
-use crate::allowance::Allowance;
+use crate::armed::QUANTUM_NANOS;
 use crate::cpu::Cpu;
-use crate::monitor::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::TaskShared;
+use crate::words::Allowance;
 use std::io;
 
 /// The job whose budget is monitored: index of its task, number, and limit.

@@ -10,8 +10,8 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
+use crate::armed::QUANTUM_NANOS;
 use crate::cpu::Cpu;
-use crate::monitor::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::TaskShared;

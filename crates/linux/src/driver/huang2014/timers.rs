@@ -128,7 +128,6 @@ fn instants(shared: &Cpu, task: &TaskShared) -> impl Iterator<Item = u64> + use<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
     use vestal_core::{Duration, Service, SliceCount, Task, TaskConfiguration, Wcet};
 
     fn task(level: u8) -> TaskShared {
@@ -141,7 +140,7 @@ mod tests {
             slices: SliceCount::new(3, &model).unwrap(),
             ..TaskConfiguration::new(model, 1)
         };
-        let limit = crate::allowance::Allowance::UpTo(10);
+        let limit = crate::words::Allowance::UpTo(10);
         TaskShared::new(level.to_string(), configuration, 0, 2, limit)
     }
 
@@ -158,9 +157,8 @@ mod tests {
 
     #[test]
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
-        let config = Config::new();
         let tasks = vec![task(0), task(1), task(2)];
-        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
+        let shared = Cpu::in_test(tasks);
         let after = |paper| {
             let rows = |task| rows(&shared, task, paper);
             shared.tasks.iter().map(rows).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use super::reaction::Duty;
 use vestal_core::{DropReason, Service};
 
 /// How many words a note has.
-pub(crate) const NOTE_WORDS: usize = 7;
+pub const NOTE_WORDS: usize = 7;
 
 type Words = [u64; NOTE_WORDS];
 
@@ -79,7 +79,7 @@ const FIRST_OF_TASK: u64 = 16;
 
 impl Note {
     /// As words.
-    pub(crate) fn to_words(self) -> Words {
+    pub fn to_words(self) -> Words {
         match self {
             Self::Run { epoch } => words(head(0, 0, 0), [epoch]),
             Self::Begin {
@@ -128,7 +128,7 @@ impl Note {
     }
 
     /// What [`Self::to_words`] was made of; none if these words are of no note.
-    pub(crate) fn from_words(words: Words) -> Option<Self> {
+    pub fn from_words(words: Words) -> Option<Self> {
         let [first, a, b, c, d, e, _] = words;
         let index = usize::try_from(first >> 32).ok()?;
         let (kind, small) = (first & 0xFF, first >> 8 & 0xFF_FFFF);
@@ -489,7 +489,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [9, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
+        for first in [10, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

@@ -5,19 +5,22 @@ use vestal_statistics::Histogram;
 
 /// A budget that was used up, as clock readings: its thread had run since `since`, and has gone on at `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exceeded {
-    pub(crate) since: u64,
-    pub(crate) now: u64,
+pub struct Exceeded {
+    /// The clock when it began to run.
+    pub since: u64,
+    /// The clock when it goes on.
+    pub now: u64,
     /// What the thread used beyond it until it stood.
-    pub(crate) beyond: u64,
+    pub beyond: u64,
 }
 
 /// All budgets of a run that were used up.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ExceededLog {
-    pub(crate) all: Histogram,
+pub struct ExceededLog {
+    /// Of each, by how much.
+    pub all: Histogram,
     /// Those of which nothing was stolen meanwhile.
-    pub(crate) undisturbed: Histogram,
+    pub undisturbed: Histogram,
     /// The last one: the thread that went on is yet to say what it found.
     last: Option<Exceeded>,
 }
@@ -44,8 +47,8 @@ impl ExceededLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Thief;
-    use crate::account::stolen::StolenInterval;
+    use crate::Thief;
+    use crate::stolen::StolenInterval;
 
     fn steal(log: &mut StolenLog, from: u64, to: u64) {
         log.record(StolenInterval {
