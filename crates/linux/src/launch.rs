@@ -5,7 +5,7 @@ use crate::body::Body;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
 use crate::control::ManagerRecord;
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Terms};
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
@@ -260,13 +260,20 @@ impl Launch {
             task
         });
         let tasks = Tasks::new(tasks.collect());
-        let mut shared = Cpu::new(run, tasks, (plan.processor, plan.monitor), tolerance);
+        let terms = Terms {
+            monitor: plan.monitor,
+            heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
+                .then(|| config.heartbeat.as_nanos().max(1)),
+            stops_at_own_limit: plan.asked.stops_at_own_limit,
+            guarantee: cpu.spec.guarantee && plan.is_alone,
+            backlog: cpu.spec.backlog,
+            tolerance_nanos: tolerance.as_nanos(),
+            duties: kind.duties(),
+        };
+        let mut shared = Cpu::new(run, tasks, plan.processor, terms);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
-        shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
-        shared.guarantee = cpu.spec.guarantee && plan.is_alone;
-        shared.backlog = cpu.spec.backlog;
         shared.managed = plan.asked.managed.then(managed::Managed::default);
-        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
+        shared.call = kind.call()?;
         shared.notes = notes;
         #[cfg(feature = "real")]
         {
@@ -390,8 +397,12 @@ impl Starting<'_> {
         let tasks = shared.tasks.len();
         let guard = match scheduler {
             RunScheduler::Dispatching(scheduler) => {
-                let managed =
-                    Managed::new(tasks, Recorder::new(scheduler, trace), shared.backlog, low);
+                let managed = Managed::new(
+                    tasks,
+                    Recorder::new(scheduler, trace),
+                    shared.terms.backlog,
+                    low,
+                );
                 return self.driver(managed, record, priority);
             }
             RunScheduler::Guard(guard) if is_recorded => {
@@ -439,7 +450,7 @@ impl Starting<'_> {
                 index,
                 body: bodies.body,
                 demand: bodies.demand,
-                queue: JobQueue::new(self.shared.backlog),
+                queue: JobQueue::new(self.shared.terms.backlog),
                 trace,
             };
             let place = (usize::from(self.shared.id.0), index);

@@ -3,7 +3,8 @@
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
 use crate::control::{Control, ManagerRecord, Traced};
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Terms};
+use crate::monitor::Monitor;
 use crate::notes::channel;
 use crate::recording::Tracer;
 use crate::sys::clock::monotonic_nanos;
@@ -67,7 +68,7 @@ impl Driver for Told {
     }
 
     fn wait(&mut self, control: &Control<'_>, until: u64) {
-        let run = &control.cpu.run;
+        let run = control.run;
         self.waits += 1;
         assert!(until <= run.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
@@ -99,7 +100,7 @@ impl Driver for Told {
                 Ok(())
             }
             Round::AsksForTheEnd => {
-                control.cpu.run.request_stop(Cause::Signal(2));
+                control.run.request_stop(Cause::Signal(2));
                 Ok(())
             }
             Round::Violates => Err(ContractViolation::UnknownTask(TaskId(7))),
@@ -121,7 +122,7 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, Manage
 
 /// The CPU of such a run, and what the manager noted.
 fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord, Vec<Note>) {
-    let mut shared = Cpu::in_test(Vec::new());
+    let mut shared = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
     let (notes, mut reader) = channel(64);
     shared.notes = notes;
     let shared = Arc::new(shared);

@@ -77,7 +77,8 @@ impl Late<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
     use crate::task::TaskShared;
     use std::collections::BTreeMap;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
@@ -100,7 +101,7 @@ mod tests {
             )
         };
         let tasks = vec![task(5), task(4), task(3)];
-        let shared = Cpu::in_test(tasks);
+        let shared = Cpu::in_test(tasks, Terms::in_test(Monitor::Manager));
         for task in &shared.tasks[1..] {
             // By the clock of this thread they have executed nothing.
             task.jobs.begin(7, u64::MAX);

@@ -146,7 +146,8 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
 mod tests {
     use super::*;
     use crate::account::Note;
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
     use crate::recording::lane::{Releases, Rings, SKEW_NANOS};
@@ -172,7 +173,7 @@ mod tests {
                 crate::words::Allowance::UpTo(1_000_000),
             )
         });
-        let shared = Cpu::in_test(tasks.collect());
+        let shared = Cpu::in_test(tasks.collect(), Terms::in_test(Monitor::Manager));
         shared.run.epoch.set(1);
         Arc::new(shared)
     }

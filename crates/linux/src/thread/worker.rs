@@ -55,15 +55,15 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.processor, task.fifo)?;
-        if self.shared.duties.has_monitors {
+        if self.shared.terms.duties.has_monitors {
             let manager = self.shared.manager_tid.get();
-            if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
+            if let Some(armed) = Armed::of_this_thread(self.shared.terms.monitor, manager)? {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
             }
         }
         if let Some(slack) = &task.slack
-            && self.shared.duties.sets_instants
+            && self.shared.terms.duties.sets_instants
         {
             slack.create_timer(self.shared.manager_tid.get())?;
         }
@@ -101,7 +101,7 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index), shared),
             trace: self.trace,
         };
-        match shared.duties.source {
+        match shared.terms.duties.source {
             Source::Assigned => running.run_assigned_jobs(),
             Source::Own | Source::Counted => running.run_released_jobs(),
         }
@@ -129,7 +129,7 @@ impl RunningWorker<'_> {
     fn run_released_jobs(&mut self) {
         let (shared, task) = (self.shared, self.task);
         let end = shared.run.end.get();
-        let mut release = shared.clock_at(task.release_of(0));
+        let mut release = shared.run.clock_at(task.release_of(0));
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
@@ -137,7 +137,7 @@ impl RunningWorker<'_> {
         while release < end {
             self.is_done();
             self.own.wait(Duty::JobEnd, &self.trace);
-            let waited = match shared.duties.source {
+            let waited = match shared.terms.duties.source {
                 Source::Counted => wait_for_manager(shared, task, sequence),
                 Source::Own | Source::Assigned => wait_for_release(shared, release),
             };
@@ -150,7 +150,7 @@ impl RunningWorker<'_> {
             if std::mem::take(&mut self.end_is_awaited) {
                 shared.report_end();
             }
-            if shared.duties.reports_ends {
+            if shared.terms.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
                 shared.kick_manager();
@@ -225,7 +225,7 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.duties.is_native();
+        let natively = shared.terms.duties.is_native();
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::JobStart);
@@ -324,9 +324,9 @@ impl RunningWorker<'_> {
             let mut counts = Suspensions::default();
             let was_suspended =
                 task.suspension
-                    .leave(executed, shared.tolerance_nanos, &mut counts);
+                    .leave(executed, shared.terms.tolerance_nanos, &mut counts);
             // Under native dispatch it was recorded that it stopped, and it ends all the same.
-            if was_suspended && shared.duties.is_native() {
+            if was_suspended && shared.terms.duties.is_native() {
                 job.note_gone_on();
             }
             if was_suspended {
@@ -519,7 +519,7 @@ fn want_idle_above_lowest(shared: &Cpu) {
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Cpu) {
-    if !shared.has_wall_monitors() {
+    if !shared.terms.has_wall_monitors() {
         return;
     }
     let mut tasks = shared.tasks.by_rank();
