@@ -300,10 +300,13 @@ pub struct EnforcementReport {
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,
     /// What a budget that outlives jobs, a server's or a task's, may be exceeded by until the thread stands that used it up,
-    /// as a trial before the run found; `None` without calibration, and where there are no such budgets.
+    /// if no time is stolen meanwhile: the most that any budget of a trial before the run was exceeded by without stolen
+    /// time, and what may be taken at a switch of threads without being recorded as that. `None` without calibration, and
+    /// where there are no such budgets.
     pub server_granularity: Option<Service>,
-    /// By how much a budget that outlives jobs, a server's or a task's, was exceeded until the thread stood that had used
-    /// it up, in nanoseconds: of each that was used up, and whose thread went on since. What it was exceeded by is taken
-    /// off the next.
+    /// By how much such a budget was exceeded until the thread stood that had used it up, in nanoseconds: of each that
+    /// was used up, and whose thread went on since. It is taken off the next budget.
     pub server_overshoot: Summary,
+    /// The same of those during which no time was stolen.
+    pub server_overshoot_undisturbed: Summary,
 }

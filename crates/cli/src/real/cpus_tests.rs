@@ -271,6 +271,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             tolerance: Service::from_nanos(50),
             server_granularity: None,
             server_overshoot: Summary::default(),
+            server_overshoot_undisturbed: Summary::default(),
         },
         release_lateness: Summary::default(),
         lost_notices: 0,

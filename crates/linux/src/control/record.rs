@@ -13,7 +13,6 @@ pub(crate) struct ManagerRecord {
     pub(crate) modes_lost: u64,
     pub(crate) overruns: Vec<u64>,
     pub(crate) overshoot: Histogram,
-    pub(crate) beyond: Histogram,
     pub(crate) late: u64,
     pub(crate) late_beyond_nanos: u64,
     pub(crate) handling: Histogram,
@@ -41,13 +40,6 @@ impl ManagerRecord {
     pub(crate) fn note_overshoot(&mut self, overshoot: u64) {
         self.overshoot.record(overshoot);
         self.late += u64::from(overshoot > self.late_beyond_nanos);
-    }
-
-    /// A budget that outlives jobs was exceeded by so much until the thread stood that had used it up.
-    pub(crate) fn note_beyond(&mut self, beyond: Option<u64>) {
-        if let Some(beyond) = beyond {
-            self.beyond.record(beyond);
-        }
     }
 
     /// Notes down what concerns the report.

@@ -2,8 +2,10 @@
 
 use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
+use crate::account::{Exceeded, Note};
 use crate::control::Control;
 use crate::job::Ended;
+use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
@@ -69,8 +71,9 @@ impl Managed {
     ) -> Step<Option<u64>> {
         let clock = cpu_of(&control.tasks.of(job.task)?.jobs);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
+        let now = monotonic_nanos();
         // It was not stopped since.
-        control.record.note_beyond(lane.take_beyond(None));
+        note_exceeded(control, lane.take_exceeded(None, now));
         let mut used = lane.charge(clock, budget.owner);
         for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
@@ -82,6 +85,7 @@ impl Managed {
         if let Some(beyond) = beyond {
             queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
         }
+        queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
         if used > 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
             self.scheduler
@@ -271,6 +275,13 @@ impl ServerBudget {
     /// What is left when so much was used that has not been charged yet.
     pub(super) const fn left(self, uncharged: u64) -> u64 {
         self.remaining.saturating_sub(uncharged)
+    }
+}
+
+/// A thread goes on that had used up a budget of a task or a server.
+pub(super) fn note_exceeded(control: &Control<'_>, exceeded: Option<Exceeded>) {
+    if let Some(exceeded) = exceeded {
+        control.cpu.notes.write(Note::Exceeded(exceeded));
     }
 }
 

@@ -35,7 +35,7 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::task::TaskShared;
 use backlog::Backlog;
-use facts::end_of;
+use facts::{end_of, note_exceeded};
 use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -294,9 +294,9 @@ impl Managed {
     fn begin(&mut self, control: &mut Control<'_>, job: JobId, at: Instant) -> Step<bool> {
         let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        control
-            .record
-            .note_beyond(queue.lane.take_beyond(cpu_of(&task.jobs)));
+        let now = monotonic_nanos();
+        note_exceeded(control, queue.lane.take_exceeded(cpu_of(&task.jobs), now));
+        queue.lane.goes_on(now);
         let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
