@@ -13,9 +13,9 @@
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod call;
+mod planned;
 mod terms;
 
-use crate::managed::Managed;
 use crate::meter::Accounts;
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
@@ -24,6 +24,7 @@ use crate::sys::{self, Processor, Tid};
 use crate::task::Tasks;
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
 pub(crate) use call::Call;
+pub(crate) use planned::Planned;
 use std::sync::{Arc, OnceLock};
 pub(crate) use terms::Terms;
 use vestal_core::{CpuId, Instant, TaskId};
@@ -60,7 +61,7 @@ pub(crate) struct Cpu {
     /// What manager and idle detector used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
     /// Under managed dispatch: the plan.
-    pub(crate) managed: Option<Managed>,
+    pub(crate) planned: Option<Planned>,
     /// How the manager is called.
     pub(crate) call: Call,
     /// The text of a panic of its manager; written before the stop that it is about.
@@ -105,7 +106,7 @@ impl Cpu {
             tasks,
             beat: Beat::default(),
             accounts: Accounts::default(),
-            managed: None,
+            planned: None,
             call: Call::Signal,
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]

@@ -5,13 +5,12 @@ use crate::body::Body;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
 use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Terms};
+use crate::cpu::{Cpu, Planned, Terms};
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::managed;
 use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
@@ -272,7 +271,7 @@ impl Launch {
         };
         let mut shared = Cpu::new(run, tasks, plan.processor, terms);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
-        shared.managed = plan.asked.managed.then(managed::Managed::default);
+        shared.planned = plan.asked.managed.then(Planned::default);
         shared.call = kind.call()?;
         shared.notes = notes;
         #[cfg(feature = "real")]

@@ -109,7 +109,7 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
         monitor: shared.terms.monitor,
         monitor_fallback: measured.fallback.clone(),
         enforced: shared.terms.duties.enforces,
-        inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
+        inversions: shared.planned.as_ref().map(|managed| managed.inversions()),
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,
         tasks,

@@ -66,7 +66,7 @@ impl<'a> Control<'a> {
 
     /// Under managed dispatch: says which job the plan names.
     pub(crate) fn plan(&self, job: Option<JobId>) {
-        if let Some(planned) = &self.cpu.managed {
+        if let Some(planned) = &self.cpu.planned {
             planned.plan(job);
         }
     }
@@ -79,6 +79,11 @@ impl<'a> Control<'a> {
     /// The note about a job of which no worker heard: see [`Cpu::unfinished`].
     pub(crate) fn unfinished(&self, job: (u64, u64), due: u64) -> Cut {
         self.cpu.unfinished(job, due, 0)
+    }
+
+    /// Writes a note.
+    pub(crate) fn note(&self, note: Note) {
+        self.cpu.notes.write(note);
     }
 
     /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
@@ -94,7 +99,7 @@ impl<'a> Control<'a> {
             }
             sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
         }
-        self.cpu.notes.write(note);
+        self.note(note);
     }
 
     /// Whether budgets of servers are charged job by job, which is a fault.
@@ -131,7 +136,7 @@ impl<'a> Control<'a> {
                         after: notice.at.as_nanos(),
                     };
                     let note = Note::Task(job.task.index(), used_up);
-                    self.cpu.notes.write(note);
+                    self.note(note);
                 }
             }
             Event::Dropped { job, why } => {
@@ -158,7 +163,7 @@ impl<'a> Control<'a> {
         if task.jobs.running_admitted().is_none()
             && let Some(note) = take_priority(&self.cpu.online, task)
         {
-            self.cpu.notes.write(note);
+            self.note(note);
         }
         if self.run.ends_at_once {
             task.jobs.cancel_demoted();

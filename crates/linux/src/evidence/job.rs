@@ -94,7 +94,7 @@ impl Intervals {
     }
     /// Notes that job `sequence` of `task` was dropped.
     pub(crate) fn note_dropped(&mut self, task: &TaskShared, sequence: u64, why: DropReason) {
-        let native = self.cpu.managed.is_none();
+        let native = self.cpu.planned.is_none();
         let dropped = TaskNote::Dropped {
             why,
             count: 1,
@@ -182,7 +182,7 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
             cpu.notes.write(stays(&cpu.online, task, sequence));
         }
         // Natively what is missing are all jobs that were released since, which the judge knows.
-        if cpu.managed.is_some() {
+        if cpu.planned.is_some() {
             note_assigned(cpu, task, &mut trace);
         }
     }

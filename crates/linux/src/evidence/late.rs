@@ -11,7 +11,7 @@
 //! too, looks. Where none could, the job lacked its whole tardiness.
 
 use crate::account::{Note, TaskNote, Thread};
-use crate::managed::Managed;
+use crate::cpu::Planned;
 use crate::notes::Online;
 use crate::task::Tasks;
 use vestal_core::TaskId;
@@ -21,7 +21,7 @@ pub(super) struct Late<'a> {
     pub(super) online: &'a Online,
     pub(super) tasks: &'a Tasks,
     /// Under managed dispatch.
-    pub(super) plan: Option<&'a Managed>,
+    pub(super) plan: Option<&'a Planned>,
 }
 
 impl Late<'_> {

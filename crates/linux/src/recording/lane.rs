@@ -87,7 +87,7 @@ impl Lane {
             guarantee: cpu.terms.guarantee,
             stops_at_own_limit: cpu.terms.duties.watches_budgets && cpu.terms.stops_at_own_limit,
             steal_reported: is_steal_reported(),
-            managed: cpu.managed.is_some(),
+            managed: cpu.planned.is_some(),
         };
         let tasks = cpu.tasks.iter().map(|task| TaskFacts {
             model: task.configuration.task,

@@ -4,8 +4,8 @@ use super::worker::RunningWorker;
 use crate::account::{Duty, Note, Wanted};
 use crate::evidence::record_dropped;
 use crate::job::Ended;
-use crate::managed::Assignment;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::task::Assignment;
 use crate::words::Stage;
 use vestal_trace::{Edge, Mechanism};
 

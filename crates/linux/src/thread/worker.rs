@@ -294,7 +294,7 @@ impl RunningWorker<'_> {
         let (shared, task) = (self.shared, self.task);
         let mut job = JobContext {
             run: &shared.run,
-            plan: shared.managed.as_ref(),
+            plan: shared.planned.as_ref(),
             jobs: &task.jobs,
             suspension: &task.suspension,
             job: task.job(sequence),

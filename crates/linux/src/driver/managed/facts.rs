@@ -281,7 +281,7 @@ impl ServerBudget {
 /// A thread goes on that had used up a budget of a task or a server.
 pub(super) fn note_exceeded(control: &Control<'_>, exceeded: Option<Exceeded>) {
     if let Some(exceeded) = exceeded {
-        control.cpu.notes.write(Note::Exceeded(exceeded));
+        control.note(Note::Exceeded(exceeded));
     }
 }
 
