@@ -94,7 +94,7 @@ mod tests {
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
     use vestal_trace::Recorder;
 
-    fn shared(monitor: Monitor) -> Cpu {
+    fn cpu(monitor: Monitor) -> Cpu {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
@@ -105,10 +105,10 @@ mod tests {
     }
 
     /// Why the manager is awake, and whether it has something to do.
-    fn reason(shared: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
+    fn reason(cpu: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
         let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut record = ManagerRecord::new(1, 0);
-        let mut control = Control::new(shared, &mut record);
+        let mut control = Control::new(cpu, &mut record);
         native.count(&mut control, &woken, 0);
         let is_wanted = native.is_wanted(&control, &woken, 0);
         let counts = [
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_wake_up_has_one_reason_and_only_a_beat_has_nothing_to_do() {
-        let run = shared(Monitor::Perf);
+        let run = cpu(Monitor::Perf);
         assert_eq!(reason(&run, None), ("beat", false));
         assert_eq!(reason(&run, Some(monitor_signal())), ("budget", true));
         assert_eq!(reason(&run, Some(instant_signal())), ("timer", true));
@@ -139,7 +139,7 @@ mod tests {
         run.tasks[0].request.put(Request::Priority);
         assert_eq!(reason(&run, Some(kick_signal())), ("completion", true));
         // With a heartbeat a wait that is over is a look at all budgets.
-        assert_eq!(reason(&shared(Monitor::Heartbeat), None), ("budget", true));
+        assert_eq!(reason(&cpu(Monitor::Heartbeat), None), ("budget", true));
     }
 
     #[test]
@@ -149,8 +149,8 @@ mod tests {
             let mut record = ManagerRecord::new(1, 0);
             native.arm(&Control::new(cpu, &mut record))
         };
-        assert_eq!(arm(&shared(Monitor::Perf)), u64::MAX);
-        let run = shared(Monitor::Heartbeat);
+        assert_eq!(arm(&cpu(Monitor::Perf)), u64::MAX);
+        let run = cpu(Monitor::Heartbeat);
         let before = monotonic_nanos();
         let until = arm(&run);
         let period = run.terms.heartbeat_nanos.unwrap();

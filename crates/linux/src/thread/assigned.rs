@@ -12,12 +12,12 @@ use vestal_trace::{Edge, Mechanism};
 impl RunningWorker<'_> {
     /// Runs assigned jobs until the run ends.
     pub(crate) fn run_assigned_jobs(&mut self) {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         loop {
             let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
                 self.run_assigned(assignment);
-            } else if shared.phase.stage() == Stage::Over {
+            } else if cpu.phase.stage() == Stage::Over {
                 return;
             } else {
                 self.own.wait(Duty::JobEnd, &self.trace);
@@ -31,17 +31,17 @@ impl RunningWorker<'_> {
     }
 
     fn run_assigned(&mut self, assignment: Assignment) {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
-        if shared.stop_requested() {
+        if cpu.stop_requested() {
             self.trace.close();
             let job = (sequence, release);
             self.own.note_unfinished(task, job, 0, &self.trace);
             return;
         }
-        let at = shared.instant(woken);
+        let at = cpu.instant(woken);
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.jobs.begin(sequence, own_cpu_nanos());
@@ -58,13 +58,13 @@ impl RunningWorker<'_> {
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
         self.own.note(Note::Leaves { now });
-        shared.kick_manager();
+        cpu.kick_manager();
     }
 
     /// Notes the job down, as under native dispatch.
     fn note_end(&mut self, job: &Ended) {
-        let (shared, task) = (self.shared, self.task);
-        let stopping = shared.stop_requested();
+        let (cpu, task) = (self.cpu, self.task);
+        let stopping = cpu.stop_requested();
         let consumed = self.own.end_job(task, job);
         let lost_its_priority = task.jobs.lost_its_priority(job.sequence);
         if job.completed && !lost_its_priority {
@@ -72,7 +72,7 @@ impl RunningWorker<'_> {
         } else if stopping && !lost_its_priority {
             self.note_unfinished(job);
         } else {
-            let why = record_dropped(&shared.run, task, job.sequence, &mut self.trace);
+            let why = record_dropped(&cpu.run, task, job.sequence, &mut self.trace);
             self.own.note_dropped(task, job.sequence, why);
         }
     }

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_call_is_an_exception_where_no_worker_reports_each_end() {
-        let mut shared = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
+        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
         let mut called = Woken::nothing();
         called.called = true;
         for (paper, is_exception) in [
@@ -211,9 +211,9 @@ mod tests {
             (Paper::Slices, false),
             (Paper::Instants, true),
         ] {
-            shared.terms.duties = DriverKind::Huang2014(paper).duties();
+            cpu.terms.duties = DriverKind::Huang2014(paper).duties();
             let mut record = ManagerRecord::new(0, 0);
-            let control = Control::new(&shared, &mut record);
+            let control = Control::new(&cpu, &mut record);
             assert_eq!(has_to_look(&control, &called), is_exception, "{paper:?}");
             assert!(!has_to_look(&control, &Woken::nothing()));
         }

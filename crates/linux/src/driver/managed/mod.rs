@@ -456,19 +456,19 @@ mod tests {
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let mut shared = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
-        shared.call = Call::Futex(Bell::default());
+        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
+        cpu.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);
         let mut managed = Managed::new(0, Recorder::new(scheduler, Tracer::off()), None, 1);
         let mut record = ManagerRecord::new(0, 0);
-        let control = Control::new(&shared, &mut record);
+        let control = Control::new(&cpu, &mut record);
         managed.start(&control).unwrap();
         let mut early = 0;
         for _ in 0..3 {
             // The manager looks; somebody calls twice meanwhile.
-            shared.kick_manager();
-            shared.kick_manager();
+            cpu.kick_manager();
+            cpu.kick_manager();
             let begun = monotonic_nanos();
             managed.wait(&control, begun + LONG_NANOS);
             assert!(
