@@ -250,6 +250,14 @@ impl Intervals {
         self.close(duty, (now, cpu), true);
     }
 
+    /// The thread is done with `duty` and goes on with another one, without a wait. No group of `trace` is open.
+    pub(crate) fn go_on(&mut self, duty: Duty, trace: &Tracer) {
+        trace.open();
+        self.close(duty, (monotonic_nanos(), own_cpu_nanos()), false);
+        self.others = self.others();
+        trace.close();
+    }
+
     /// The thread leaves the run.
     pub(crate) fn leave(&self) {
         self.cpu.online.waits(self.thread, own_cpu_nanos());

@@ -13,14 +13,20 @@ impl RunningWorker<'_> {
     /// Runs assigned jobs until the run ends.
     pub(crate) fn run_assigned_jobs(&mut self) {
         let (cpu, task) = (self.cpu, self.task);
+        let mut has_ended_one = false;
         loop {
             let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
+                // What it took for the end of the job before is no part of this one's beginning.
+                if std::mem::replace(&mut has_ended_one, true) {
+                    self.own.go_on(Duty::JobEnd, &self.trace);
+                }
                 self.run_assigned(assignment);
             } else if cpu.phase.stage() == Stage::Over {
                 return;
             } else {
                 self.own.wait(Duty::JobEnd, &self.trace);
+                has_ended_one = false;
                 task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
                 let (now, wanted) = (monotonic_nanos(), Wanted::ByTheManager);

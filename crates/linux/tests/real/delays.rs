@@ -193,6 +193,28 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
 }
 
+/// The next job waits whenever one ends, so that the worker never waits in between.
+#[test]
+fn a_worker_that_is_slow_to_end_a_job_while_the_next_one_waits_is_not_slow_to_begin_it() {
+    let _alone = alone();
+    let report = once_more_if_stolen(60, SHORT, |span| {
+        let delay = Delay {
+            point: Point::BeforeWait(Duty::JobEnd),
+            how: How::Burn,
+            milliseconds: 60,
+            every: 1,
+        };
+        managed(config(Monitor::Manager), Enforcement::Static, None)
+            .task(spec("lo", LO, 2, 40, &[20]), |job| job.burn(ms(2)))
+            .with_fault(Fault::Delay(delay))
+            .run(span)
+            .unwrap()
+    });
+    let [begin, end] = [Duty::JobStart, Duty::JobEnd].map(|duty| reaction(&report, duty));
+    assert!(end >= Duration::from_millis(54), "{report:#?}");
+    assert!(begin < REACTION_MAX, "{report:#?}");
+}
+
 /// What is found in a delayed run is not there without the delay, however often one looks, ten times under each
 /// dispatch. The machine may disturb one run of ten, which is made again.
 #[test]

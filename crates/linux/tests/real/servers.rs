@@ -1,8 +1,8 @@
 //! Managed dispatch of servers: what a server gives is bounded by its budget, however short its jobs are.
 
-use crate::support::{LO, alone_and_well, pause, spec};
+use crate::support::{LO, alone_and_well, pause, spec, stolen_intervals};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use vestal_core::engine::Hierarchy;
 use vestal_core::server::{ByLevel, ServerKind};
@@ -11,8 +11,7 @@ use vestal_core::{
     ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
 use vestal_linux::fault::{Fault, cpu_nanos_of, monotonic_nanos, own_thread};
-use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report};
-use vestal_trace::What;
+use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Report};
 
 const PERIOD_NANOS: u64 = 10_000_000;
 const BUDGET_NANOS: u64 = 1_000_000;
@@ -101,6 +100,7 @@ fn standing(looks: &[Look], period: u64) -> Option<Look> {
 /// What the worker's thread used in one period of its server, and whether time was stolen meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct Used {
+    period: u64,
     nanos: u64,
     stolen: bool,
 }
@@ -113,20 +113,7 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
     let releases = Duration::from_micros(200);
     let demand = Wcet::new(&[DEMAND]).unwrap();
     task.configuration.task = Task::new(LO, releases, releases, demand).unwrap();
-    let stolen = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&stolen);
-    let recording = Recording::new(move |_| {
-        Ok(Box::new(move |records| {
-            for record in records {
-                if let What::Gap { length, .. } = record.what {
-                    let to = record.at.as_nanos();
-                    seen.lock()
-                        .unwrap()
-                        .push((to.saturating_sub(length.as_nanos()), to));
-                }
-            }
-        }))
-    });
+    let (recording, stolen) = stolen_intervals();
     let config = Config {
         monitor: Monitor::Manager,
         ..Config::new()
@@ -154,11 +141,12 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
         watched.over.store(true, Ordering::SeqCst);
         (report, watcher.join().unwrap())
     });
-    let stolen = stolen.lock().unwrap().clone();
+    let stolen = stolen.lock().unwrap();
     let used = (1..=periods).filter_map(|period| {
         let (before, after) = (standing(&looks, period - 1)?, standing(&looks, period)?);
         let meets = |&(from, to): &(u64, u64)| from < after.at && to > before.at;
         Some(Used {
+            period,
             nanos: after.used - before.used,
             stolen: stolen.iter().any(meets),
         })
@@ -186,8 +174,12 @@ impl Verdict {
         nanos.sort_unstable();
         let disturbed = used.iter().filter(|used| used.stolen).count();
         let most_used = nanos.last();
+        let shown = beyond
+            .iter()
+            .map(|used| (used.period, used.nanos, used.stolen));
+        let shown: Vec<_> = shown.collect();
         let text = format!(
-            "{} periods, {disturbed} with stolen time, the most {most_used:?}, beyond {most}: {beyond:?}; {enforcement:?}",
+            "{} periods, {disturbed} with stolen time, the most {most_used:?}, beyond {most}: {shown:?}; {enforcement:?}",
             used.len()
         );
         let measured = used.len();
