@@ -1,8 +1,8 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
+use crate::cpu::Planned;
 use crate::evidence::{ClockLook, Intervals};
-use crate::managed::Managed;
 use crate::recording::Tracer;
 use crate::run::Run;
 use crate::suspension::Suspension;
@@ -33,7 +33,7 @@ pub struct JobContext<'a> {
     /// The clock of releases and deadlines.
     pub(crate) run: &'a Run,
     /// Under managed dispatch: the plan.
-    pub(crate) plan: Option<&'a Managed>,
+    pub(crate) plan: Option<&'a Planned>,
     pub(crate) jobs: &'a Jobs,
     pub(crate) suspension: &'a Suspension,
     pub(crate) job: JobId,

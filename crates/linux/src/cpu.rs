@@ -13,12 +13,10 @@
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod call;
+mod planned;
+mod terms;
 
-use crate::account::Note;
-use crate::duties::Duties;
-use crate::managed::Managed;
 use crate::meter::Accounts;
-use crate::monitor::Monitor;
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
@@ -26,9 +24,10 @@ use crate::sys::{self, Processor, Tid};
 use crate::task::Tasks;
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
 pub(crate) use call::Call;
-use std::sync::atomic::AtomicU32;
+pub(crate) use planned::Planned;
 use std::sync::{Arc, OnceLock};
-use vestal_core::{CpuId, Instant, Service, TaskId};
+pub(crate) use terms::Terms;
+use vestal_core::{CpuId, Instant, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
@@ -40,16 +39,7 @@ pub(crate) struct Cpu {
     pub(crate) tasks: Tasks,
     /// The processor that it runs on.
     pub(crate) processor: Processor,
-    pub(crate) monitor: Monitor,
-    /// How often the manager looks at budgets whether there is a reason or not, if it does.
-    pub(crate) heartbeat_nanos: Option<u64>,
-    /// Whether a job that used up the limit of its own level makes way for all others.
-    pub(crate) stops_at_own_limit: bool,
-    /// Whether deadlines are guaranteed.
-    pub(crate) guarantee: bool,
-    /// How many jobs of one task may wait behind its current one; `None`: any number.
-    pub(crate) backlog: Option<usize>,
-    pub(crate) tolerance_nanos: u64,
+    pub(crate) terms: Terms,
     /// Where this CPU stands; workers wait on it for their releases.
     pub(crate) phase: Arc<Phase>,
     /// The clock when this CPU ended.
@@ -71,9 +61,8 @@ pub(crate) struct Cpu {
     /// What manager and idle detector used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
     /// Under managed dispatch: the plan.
-    pub(crate) managed: Option<Managed>,
-    /// Who does what: set before any thread starts, as is how the manager is called.
-    pub(crate) duties: Duties,
+    pub(crate) planned: Option<Planned>,
+    /// How the manager is called.
     pub(crate) call: Call,
     /// The text of a panic of its manager; written before the stop that it is about.
     manager_panic: OnceLock<String>,
@@ -98,22 +87,12 @@ impl crate::fault::Faulty for Cpu {
 
 impl Cpu {
     /// CPU 0 of `run`, native; whoever makes a set gives it [`Self::id`], and says what is different.
-    pub(crate) fn new(
-        run: &Arc<Run>,
-        tasks: Tasks,
-        (processor, monitor): (Processor, Monitor),
-        tolerance: Service,
-    ) -> Self {
+    pub(crate) fn new(run: &Arc<Run>, tasks: Tasks, processor: Processor, terms: Terms) -> Self {
         Self {
             run: Arc::clone(run),
             id: CpuId(0),
             processor,
-            monitor,
-            heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(run.heartbeat_nanos),
-            stops_at_own_limit: true,
-            guarantee: true,
-            backlog: None,
-            tolerance_nanos: tolerance.as_nanos(),
+            terms,
             phase: Arc::clone(&tasks.phase),
             stopped_at: Latest::default(),
             manager_tid: Latest::default(),
@@ -127,18 +106,12 @@ impl Cpu {
             tasks,
             beat: Beat::default(),
             accounts: Accounts::default(),
-            managed: None,
-            duties: Duties::native(true),
+            planned: None,
             call: Call::Signal,
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
         }
-    }
-
-    /// Whether workers have wall timers, which stand still while their jobs are preempted.
-    pub(crate) fn has_wall_monitors(&self) -> bool {
-        self.monitor == Monitor::Manager && self.duties.has_monitors
     }
 
     /// Whether jobs are released.
@@ -156,11 +129,6 @@ impl Cpu {
         self.run.instant(nanos)
     }
 
-    /// The clock so many nanoseconds after the run began.
-    pub(crate) fn clock_at(&self, since_epoch: u64) -> u64 {
-        self.epoch().saturating_add(since_epoch)
-    }
-
     pub(crate) fn want_idle(&self) {
         self.question.ask();
     }
@@ -168,22 +136,6 @@ impl Cpu {
     pub(crate) fn kick_manager(&self) {
         self.online.call(monotonic_nanos());
         self.call.call(self.manager_tid.get());
-    }
-
-    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
-    pub(crate) fn note_patiently(&self, note: Note) {
-        const PATIENCE_NANOS: u64 = 1_000_000_000;
-        const POLL_NANOS: u64 = 1_000_000;
-        let never = AtomicU32::new(0);
-        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
-        loop {
-            let now = monotonic_nanos();
-            if self.notes.has_room() || now >= until {
-                break;
-            }
-            sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
-        }
-        self.notes.write(note);
     }
 
     /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
@@ -266,10 +218,9 @@ fn demote(tid: Tid) {
 
 #[cfg(test)]
 impl Cpu {
-    /// Of a test: native, with the usual configuration.
-    pub(crate) fn in_test(tasks: Vec<crate::task::TaskShared>) -> Self {
+    /// With these tasks and terms, in a run of its own.
+    pub(crate) fn in_test(tasks: Vec<crate::task::TaskShared>, terms: Terms) -> Self {
         let run = Arc::new(Run::new(&crate::Config::new()));
-        let place = (Processor(0), Monitor::Manager);
-        Self::new(&run, Tasks::new(tasks), place, Service::ZERO)
+        Self::new(&run, Tasks::new(tasks), Processor(0), terms)
     }
 }

@@ -17,8 +17,6 @@ use vestal_core::Instant;
 /// A whole run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// How often managers with a heartbeat look at budgets.
-    pub(crate) heartbeat_nanos: u64,
     /// Whether jobs that lost their priorities end as soon as they listen, or when the CPU is idle.
     pub(crate) ends_at_once: bool,
     /// The clock when the run began, and when it shall end.
@@ -32,7 +30,6 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             ends_at_once: config.termination == Termination::Immediate,
             epoch: Latest::default(),
             end: Latest::default(),
@@ -49,6 +46,11 @@ impl Run {
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
         Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+    }
+
+    /// The clock so many nanoseconds after it began.
+    pub(crate) fn clock_at(&self, since_epoch: u64) -> u64 {
+        self.epoch().saturating_add(since_epoch)
     }
 
     /// Asks for the end of the run; the first cause is the one reported. The watchdog, which this calls, calls the

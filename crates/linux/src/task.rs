@@ -1,5 +1,6 @@
 //! One task of a run, as its worker and the manager see it.
 
+mod handover;
 mod jobs;
 mod limits;
 mod list;
@@ -7,13 +8,13 @@ mod release_counter;
 mod verdicts;
 
 use crate::armed::{Armed, QUANTUM_NANOS};
-use crate::managed::Handover;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys;
 use crate::words::{Allowance, Mailbox};
 use crate::zss::{Rank, Slack};
+pub(crate) use handover::{Assignment, Handover};
 pub(crate) use jobs::Jobs;
 use limits::Limits;
 pub(crate) use list::Tasks;

@@ -45,7 +45,7 @@ impl Intervals {
             lost: task.jobs.lost_its_priority(job.sequence),
         });
         self.note(Note::Task(task.id.index(), ends));
-        let is_judged = self.cpu.guarantee && is_late(task, job) && !was_seen;
+        let is_judged = self.cpu.terms.guarantee && is_late(task, job) && !was_seen;
         is_judged.then(|| self.cpu.consumed())
     }
 
@@ -94,7 +94,7 @@ impl Intervals {
     }
     /// Notes that job `sequence` of `task` was dropped.
     pub(crate) fn note_dropped(&mut self, task: &TaskShared, sequence: u64, why: DropReason) {
-        let native = self.cpu.managed.is_none();
+        let native = self.cpu.planned.is_none();
         let dropped = TaskNote::Dropped {
             why,
             count: 1,
@@ -114,7 +114,7 @@ impl Cpu {
         executed: u64,
     ) -> Cut {
         let stopped = self.stopped_at.get();
-        let is_judged = self.guarantee && due < stopped.max(release);
+        let is_judged = self.terms.guarantee && due < stopped.max(release);
         Cut {
             sequence,
             release,
@@ -182,7 +182,7 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
             cpu.notes.write(stays(&cpu.online, task, sequence));
         }
         // Natively what is missing are all jobs that were released since, which the judge knows.
-        if cpu.managed.is_some() {
+        if cpu.planned.is_some() {
             note_assigned(cpu, task, &mut trace);
         }
     }
@@ -209,7 +209,7 @@ fn note_assigned(cpu: &Cpu, task: &TaskShared, trace: &mut Tracer) {
     let Some(sequence) = not_begun.or_else(|| task.jobs.running()) else {
         return;
     };
-    let job = (sequence, cpu.clock_at(task.release_of(sequence)));
+    let job = (sequence, cpu.run.clock_at(task.release_of(sequence)));
     let dropped = task.jobs.lost_its_priority(sequence);
     if dropped {
         // As the worker would have said at its end.

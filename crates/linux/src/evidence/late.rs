@@ -11,7 +11,7 @@
 //! too, looks. Where none could, the job lacked its whole tardiness.
 
 use crate::account::{Note, TaskNote, Thread};
-use crate::managed::Managed;
+use crate::cpu::Planned;
 use crate::notes::Online;
 use crate::task::Tasks;
 use vestal_core::TaskId;
@@ -21,7 +21,7 @@ pub(super) struct Late<'a> {
     pub(super) online: &'a Online,
     pub(super) tasks: &'a Tasks,
     /// Under managed dispatch.
-    pub(super) plan: Option<&'a Managed>,
+    pub(super) plan: Option<&'a Planned>,
 }
 
 impl Late<'_> {
@@ -77,7 +77,8 @@ impl Late<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
     use crate::task::TaskShared;
     use std::collections::BTreeMap;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
@@ -85,7 +86,7 @@ mod tests {
     const WORKERS: [Thread; 3] = [Thread::Worker(0), Thread::Worker(1), Thread::Worker(2)];
 
     /// Three tasks, the most urgent first, of which the last two have jobs, due at 50.
-    fn shared() -> Cpu {
+    fn cpu() -> Cpu {
         let task = |fifo: i32| {
             let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
             let span = Duration::from_nanos(1_000);
@@ -100,13 +101,13 @@ mod tests {
             )
         };
         let tasks = vec![task(5), task(4), task(3)];
-        let shared = Cpu::in_test(tasks);
-        for task in &shared.tasks[1..] {
+        let cpu = Cpu::in_test(tasks, Terms::in_test(Monitor::Manager));
+        for task in &cpu.tasks[1..] {
             // By the clock of this thread they have executed nothing.
             task.jobs.begin(7, u64::MAX);
-            shared.online.note_due(&task.online, 50);
+            cpu.online.note_due(&task.online, 50);
         }
-        shared
+        cpu
     }
 
     /// When each job was looked at first by those who looked.
@@ -114,14 +115,14 @@ mod tests {
 
     impl Looks {
         fn new() -> Self {
-            Self(shared(), BTreeMap::new())
+            Self(cpu(), BTreeMap::new())
         }
 
         fn look(&mut self, thread: Thread, wanted: u64, now: u64) -> [Option<u64>; 3] {
-            let Self(shared, looks) = self;
+            let Self(cpu, looks) = self;
             let late = Late {
-                online: &shared.online,
-                tasks: &shared.tasks,
+                online: &cpu.online,
+                tasks: &cpu.tasks,
                 plan: None,
             };
             late.look(

@@ -201,7 +201,7 @@ impl Intervals {
             let late = Late {
                 online: &cpu.online,
                 tasks: &cpu.tasks,
-                plan: cpu.managed.as_ref(),
+                plan: cpu.planned.as_ref(),
             };
             let note = |note| {
                 write(cpu, written, note);

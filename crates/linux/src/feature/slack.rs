@@ -23,7 +23,7 @@ impl Incomplete {
         now: Instant,
     ) -> Result<bool, ContractViolation> {
         let mut reported = false;
-        for (task, known) in control.cpu.tasks.iter().zip(&mut self.0) {
+        for (task, known) in control.tasks.iter().zip(&mut self.0) {
             let Some(slack) = &task.slack else {
                 continue;
             };
@@ -63,7 +63,7 @@ impl Incomplete {
 /// else moves meanwhile: all of them share the manager's CPU.
 pub(crate) fn enact_ranks(control: &Control<'_>, decider: &impl Scheduler) -> bool {
     let mut moved = false;
-    for task in &control.cpu.tasks {
+    for task in control.tasks {
         let rank = match decider.permit(task.id) {
             Permit::Run { .. } | Permit::Demoted | Permit::Dropped { .. } | Permit::NotAdmitted => {
                 Rank::Own

@@ -121,7 +121,7 @@ impl Slices {
     }
 
     fn let_go(&mut self, control: &mut Control<'_>, task: &TaskShared, job: JobId) {
-        let tolerance = control.cpu.tolerance_nanos;
+        let tolerance = control.terms.tolerance_nanos;
         if let_go(task, tolerance, &mut control.record.suspensions)
             && let Some(resumed) = self.resumed.get_mut(job.task.index())
         {
@@ -142,7 +142,7 @@ impl Slices {
         let mut reported = false;
         // Whoever lost its priority goes behind all others.
         for demoted in [true, false] {
-            for task in control.cpu.tasks.by_urgency().rev() {
+            for task in control.tasks.by_urgency().rev() {
                 let Some(resumed) = self.resumed.get_mut(task.id.index()) else {
                     continue;
                 };
@@ -176,7 +176,7 @@ fn suspend<G: Scheduler>(
     if !task.suspension.suspend(task.jobs.tid(), executed, counts) {
         return None;
     }
-    control.cpu.online.burns_no_more();
+    control.burns_no_more();
     let cost = control.switch(decider, || task.take_out_of_real_time());
     let (cpu, why) = (CPU, StopReason::Blocked);
     observed(control, decider, Fact::Stopped { cpu, job, why });

@@ -83,11 +83,11 @@ impl Lane {
     /// Of a CPU whose notes come from `notes`.
     pub(crate) fn new(rings: Rings, notes: NoteReader, cpu: &Arc<Cpu>, scope: Scope) -> Self {
         let rules = Rules {
-            tolerance_nanos: cpu.tolerance_nanos,
-            guarantee: cpu.guarantee,
-            stops_at_own_limit: cpu.duties.watches_budgets && cpu.stops_at_own_limit,
+            tolerance_nanos: cpu.terms.tolerance_nanos,
+            guarantee: cpu.terms.guarantee,
+            stops_at_own_limit: cpu.terms.duties.watches_budgets && cpu.terms.stops_at_own_limit,
             steal_reported: is_steal_reported(),
-            managed: cpu.managed.is_some(),
+            managed: cpu.planned.is_some(),
         };
         let tasks = cpu.tasks.iter().map(|task| TaskFacts {
             model: task.configuration.task,
@@ -269,7 +269,7 @@ impl Lane {
 
     /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
     fn ends_never_reported(&mut self) {
-        if self.cpu.duties.is_native() {
+        if self.cpu.terms.duties.is_native() {
             return;
         }
         let cpu = Arc::clone(&self.cpu);
@@ -315,7 +315,7 @@ struct Release {
 
 impl Releases {
     fn new(cpu: &Cpu) -> Self {
-        if !cpu.duties.is_native() {
+        if !cpu.terms.duties.is_native() {
             return Self(Vec::new());
         }
         let first = cpu.tasks.iter().map(|task| Release {

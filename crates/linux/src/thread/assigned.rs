@@ -4,15 +4,15 @@ use super::worker::RunningWorker;
 use crate::account::{Duty, Note, Wanted};
 use crate::evidence::record_dropped;
 use crate::job::Ended;
-use crate::managed::Assignment;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::task::Assignment;
 use crate::words::Stage;
 use vestal_trace::{Edge, Mechanism};
 
 impl RunningWorker<'_> {
     /// Runs assigned jobs until the run ends.
     pub(crate) fn run_assigned_jobs(&mut self) {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         let mut has_ended_one = false;
         loop {
             let changes = task.handover.changes.count();
@@ -22,7 +22,7 @@ impl RunningWorker<'_> {
                     self.own.go_on(Duty::JobEnd, &self.trace);
                 }
                 self.run_assigned(assignment);
-            } else if shared.phase.stage() == Stage::Over {
+            } else if cpu.phase.stage() == Stage::Over {
                 return;
             } else {
                 self.own.wait(Duty::JobEnd, &self.trace);
@@ -37,17 +37,17 @@ impl RunningWorker<'_> {
     }
 
     fn run_assigned(&mut self, assignment: Assignment) {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
-        if shared.stop_requested() {
+        if cpu.stop_requested() {
             self.trace.close();
             let job = (sequence, release);
             self.own.note_unfinished(task, job, 0, &self.trace);
             return;
         }
-        let at = shared.instant(woken);
+        let at = cpu.instant(woken);
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.jobs.begin(sequence, own_cpu_nanos());
@@ -64,13 +64,13 @@ impl RunningWorker<'_> {
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
         self.own.note(Note::Leaves { now });
-        shared.kick_manager();
+        cpu.kick_manager();
     }
 
     /// Notes the job down, as under native dispatch.
     fn note_end(&mut self, job: &Ended) {
-        let (shared, task) = (self.shared, self.task);
-        let stopping = shared.stop_requested();
+        let (cpu, task) = (self.cpu, self.task);
+        let stopping = cpu.stop_requested();
         let consumed = self.own.end_job(task, job);
         let lost_its_priority = task.jobs.lost_its_priority(job.sequence);
         if job.completed && !lost_its_priority {
@@ -78,7 +78,7 @@ impl RunningWorker<'_> {
         } else if stopping && !lost_its_priority {
             self.note_unfinished(job);
         } else {
-            let why = record_dropped(&shared.run, task, job.sequence, &mut self.trace);
+            let why = record_dropped(&cpu.run, task, job.sequence, &mut self.trace);
             self.own.note_dropped(task, job.sequence, why);
         }
     }

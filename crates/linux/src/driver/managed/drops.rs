@@ -17,7 +17,7 @@ impl Managed {
         job: JobId,
         why: DropReason,
     ) -> Step {
-        let task = control.cpu.tasks.of(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
@@ -58,7 +58,7 @@ impl Managed {
             return;
         };
         if self.scheduler.permit(job.task) == Permit::Demoted
-            && let Ok(task) = control.cpu.tasks.of(job.task)
+            && let Ok(task) = control.tasks.of(job.task)
             && !task.jobs.is_demoted(job.sequence)
         {
             control.demote_job(task, job.sequence);
@@ -69,22 +69,20 @@ impl Managed {
     /// Notes down the jobs of which no worker ever heard.
     pub(super) fn account_for_the_rest(&mut self, control: &Control<'_>) {
         let trace = self.scheduler.sink_mut();
-        for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
             // Of a job that never began, and that the end of the run met.
             let unfinished = |sequence, release| {
-                let cut = control
-                    .cpu
-                    .unfinished((sequence, release), task.due(release), 0);
+                let cut = control.unfinished((sequence, release), task.due(release));
                 let note = Note::Task(task.id.index(), TaskNote::Unfinished(cut));
-                control.cpu.note_patiently(note);
+                control.note_patiently(note);
             };
             while let Some(kept) = queue.backlog.take_kept() {
-                unfinished(kept, control.cpu.clock_at(task.release_of(kept)));
+                unfinished(kept, control.run.clock_at(task.release_of(kept)));
             }
             for (sequence, release) in queue.never_begun() {
                 if task.jobs.lost_its_priority(sequence) {
-                    dropped.add(record_dropped(&control.cpu.run, task, sequence, trace), 1);
+                    dropped.add(record_dropped(control.run, task, sequence, trace), 1);
                 } else {
                     unfinished(sequence, release);
                 }
@@ -93,9 +91,7 @@ impl Managed {
             for (why, count) in some {
                 let next = 0;
                 let dropped = TaskNote::Dropped { why, count, next };
-                control
-                    .cpu
-                    .note_patiently(Note::Task(task.id.index(), dropped));
+                control.note_patiently(Note::Task(task.id.index(), dropped));
             }
         }
     }
