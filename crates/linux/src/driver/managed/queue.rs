@@ -149,5 +149,33 @@ impl TaskQueue {
 
 /// The clock of its worker's thread; `None` if that is gone.
 pub(super) fn cpu_of(task: &TaskShared) -> Option<u64> {
+    #[cfg(test)]
+    if let Some(clock) = scripted::clock_of(task) {
+        return Some(clock);
+    }
     cpu_nanos_of(task.tid())
+}
+
+/// Clocks of workers that exist in a test alone.
+#[cfg(test)]
+pub(super) mod scripted {
+    use crate::task::TaskShared;
+    use std::cell::RefCell;
+
+    thread_local! {
+        static CLOCKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// So many threads, whose clocks have gone on already.
+    pub(crate) fn begin(threads: usize) {
+        CLOCKS.set(vec![77; threads]);
+    }
+
+    pub(crate) fn advance(thread: usize, nanos: u64) {
+        CLOCKS.with_borrow_mut(|clocks| clocks[thread] += nanos);
+    }
+
+    pub(super) fn clock_of(task: &TaskShared) -> Option<u64> {
+        CLOCKS.with_borrow(|clocks| clocks.get(task.id.index()).copied())
+    }
 }
