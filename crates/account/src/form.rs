@@ -1,5 +1,6 @@
 //! Notes as words, for a log of atomic words.
 
+use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
 use super::reaction::Duty;
@@ -119,6 +120,9 @@ impl Note {
                 waited,
             } => words(head(7, 0, 0), [looked, now, waited]),
             Self::Away { now, waited } => words(head(8, 0, 0), [now, waited]),
+            Self::Exceeded(Exceeded { since, now, beyond }) => {
+                words(head(9, 0, 0), [since, now, beyond])
+            }
             Self::Task(task, what) => what.to_words(task),
         }
     }
@@ -160,6 +164,11 @@ impl Note {
                 waited: c,
             },
             8 => Self::Away { now: a, waited: b },
+            9 => Self::Exceeded(Exceeded {
+                since: a,
+                now: b,
+                beyond: c,
+            }),
             _ => {
                 let kind = kind.checked_sub(FIRST_OF_TASK)?;
                 Self::Task(index, TaskNote::from_words(kind, small, words)?)
@@ -358,6 +367,11 @@ mod tests {
                 waited,
             },
             Note::Away { now, waited },
+            Note::Exceeded(Exceeded {
+                since: 3,
+                now,
+                beyond: 8,
+            }),
         ];
         let wanted = [
             Wanted::Since(4),
@@ -475,7 +489,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [9, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
+        for first in [10, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

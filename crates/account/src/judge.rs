@@ -3,6 +3,7 @@
 mod jobs;
 
 use super::busy::BusyLog;
+use super::exceeded::ExceededLog;
 use super::guarantee::{BlockedBy, Guarantees, beyond};
 use super::interval::Parts;
 use super::job::TaskRecord;
@@ -65,6 +66,8 @@ pub struct Account {
     pub reactions: Reactions,
     /// When the CPU had jobs.
     pub busy: BusyLog,
+    /// By how much budgets that outlive jobs were exceeded.
+    pub exceeded: ExceededLog,
     /// How many notes found no room.
     pub lost: u64,
 }
@@ -107,6 +110,7 @@ pub struct Judge {
     guarantees: Guarantees,
     stolen: StolenLog,
     reactions: Reactions,
+    exceeded: ExceededLog,
     lost: u64,
     /// The clock when it was found last that notes had been lost.
     lost_until: u64,
@@ -126,6 +130,7 @@ impl Judge {
             guarantees: Guarantees::default(),
             stolen: StolenLog::default(),
             reactions: Reactions::default(),
+            exceeded: ExceededLog::default(),
             lost: 0,
             lost_until: 0,
             records: Vec::new(),
@@ -177,6 +182,7 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
+            Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen),
             Note::Task(task, what) => self.take_of_task(task, what),
         }
     }
@@ -237,13 +243,15 @@ impl Judge {
     }
 
     /// What came of it all in a run that was stopped at `stopped`.
-    pub fn into_account(self, stopped: u64) -> Account {
+    pub fn into_account(mut self, stopped: u64) -> Account {
+        self.exceeded.settle(&self.stolen);
         let tasks = self.tasks.into_iter().map(|task| task.record);
         Account {
             tasks: tasks.collect(),
             stolen: self.stolen,
             reactions: self.reactions,
             busy: self.guarantees.into_busy_periods(stopped),
+            exceeded: self.exceeded,
             lost: self.lost,
         }
     }

@@ -15,6 +15,7 @@
 //! | `interval` | what the run's own threads took outside the bodies of jobs |
 //! | `reaction` | how long each duty took |
 //! | `stolen` | the intervals that others took |
+//! | `exceeded` | by how much budgets that outlive jobs were exceeded |
 //! | `busy` | busy periods |
 //! | `guarantee` | at which levels the present one was exceeded since when |
 //! | `used_up` | which jobs used up their own limits when |
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod busy;
+mod exceeded;
 mod form;
 mod guarantee;
 mod interval;
@@ -38,6 +40,7 @@ mod stolen;
 mod used_up;
 
 pub use busy::BusyLog;
+pub use exceeded::{Exceeded, ExceededLog};
 pub use form::NOTE_WORDS;
 pub use interval::Parts;
 pub use job::{JobCounts, Suspensions, TaskRecord, ThreadCost};

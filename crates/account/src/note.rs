@@ -2,6 +2,7 @@
 //!
 //! All instants are readings of the clock, all amounts nanoseconds.
 
+use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::reaction::Duty;
 use vestal_core::DropReason;
@@ -225,6 +226,8 @@ pub enum Note {
         /// For how long the kernel says that the thread was ready.
         waited: u64,
     },
+    /// The manager lets a thread go on that had used up a budget which outlives jobs.
+    Exceeded(Exceeded),
     /// About the task with this index.
     Task(usize, TaskNote),
 }

@@ -11,7 +11,7 @@ use crate::plan::{CpuPlan, CpuTasks, RunPlan, Wish};
 use crate::recording::Recording;
 use crate::report::{Ended, Report};
 use crate::rights::Rights;
-use crate::server_trial::{self, Outcome};
+use crate::server_trial;
 use crate::stop::Watch;
 use crate::sys::Processor;
 use crate::sys::continued::Continued;
@@ -227,9 +227,8 @@ impl Executive {
     }
 
     /// Tries out what budgets that outlive jobs may be exceeded by on the processor of `cpu`, whose lock is held; `None` if
-    /// the run is to end before anything was found.
+    /// nothing was found: because the run is to end, or time was stolen all along.
     fn try_out_servers(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Option<Service>, RunError> {
-        let mut found = None;
         for _ in 0..server_trial::ATTEMPTS {
             let config = Config {
                 monitor: cpu.monitor,
@@ -244,12 +243,12 @@ impl Executive {
             let plan = trial.prepare(rights)?;
             let launch = trial.launch(plan, vec![Calibration::default()]);
             let report = launch.execute(server_trial::SPAN)?;
-            found = server_trial::outcome(&report).or(found);
-            if report.ended != Ended::Finished || found.is_some_and(Outcome::is_final) {
-                break;
+            let found = server_trial::granularity(&report);
+            if found.is_some() || report.ended != Ended::Finished {
+                return Ok(found);
             }
         }
-        Ok(found.map(Outcome::granularity))
+        Ok(None)
     }
 }
 

@@ -91,6 +91,8 @@ pub struct CpuReport {
     pub lost_notes: u64,
     /// How well limits were enforced.
     pub enforcement: EnforcementReport,
+    /// By server, if its scheduler has any: those of which something is to be said, and all before them.
+    pub servers: Vec<ServerReport>,
     /// How late workers woke for releases that found the CPU free.
     pub release_lateness: Summary,
     /// Notices of the scheduler that no thread could take in time.
@@ -284,6 +286,17 @@ pub struct MachineReport {
     pub foreign: Vec<ForeignThread>,
 }
 
+/// What one server did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerReport {
+    /// What was charged to it: all that the threads of its tasks used, the beginning and the end of each job included.
+    pub charged: Service,
+    /// How often it used up its budget, idled away or not.
+    pub exhausted: u64,
+    /// How much budget came later than it would have, because a replenishment list was full.
+    pub postponed: Service,
+}
+
 /// How well limits were enforced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnforcementReport {
@@ -300,10 +313,13 @@ pub struct EnforcementReport {
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,
     /// What a budget that outlives jobs, a server's or a task's, may be exceeded by until the thread stands that used it up,
-    /// as a trial before the run found; `None` without calibration, and where there are no such budgets.
+    /// if no time is stolen meanwhile: the most that any budget of a trial before the run was exceeded by without stolen
+    /// time, and what may be taken at a switch of threads without being recorded as that. `None` without calibration, and
+    /// where there are no such budgets.
     pub server_granularity: Option<Service>,
-    /// By how much a budget that outlives jobs, a server's or a task's, was exceeded until the thread stood that had used
-    /// it up, in nanoseconds: of each that was used up, and whose thread went on since. What it was exceeded by is taken
-    /// off the next.
+    /// By how much such a budget was exceeded until the thread stood that had used it up, in nanoseconds: of each that
+    /// was used up, and whose thread went on since. It is taken off the next budget.
     pub server_overshoot: Summary,
+    /// The same of those during which no time was stolen.
+    pub server_overshoot_undisturbed: Summary,
 }

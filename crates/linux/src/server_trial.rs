@@ -6,6 +6,7 @@
 //! dispatch, the monitor and the priorities of the run that follows. A deferrable server gives less than its task wants,
 //! and its budget ends inside long bodies as well as anywhere in short jobs.
 
+use crate::account::SWITCH_NANOS_MAX;
 use crate::config::TaskSpec;
 use crate::decider::{BoxedScheduler, CpuSpec, NoScheduler};
 use crate::report::Report;
@@ -68,40 +69,16 @@ pub(crate) const fn demand(sequence: u64) -> Service {
     }
 }
 
-/// A trial in which time was stolen is made again, so often in all.
+/// A trial that time was stolen from all along is made again, so often in all.
 pub(crate) const ATTEMPTS: u32 = 3;
 
-/// What a trial says that a budget may be exceeded by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// No budget was exceeded by more.
-    Undisturbed(Service),
-    /// Time was stolen meanwhile, and may be in any of them: the 99th percentile.
-    Disturbed(Service),
-}
-
-impl Outcome {
-    /// Whether another trial would say no more.
-    pub(crate) const fn is_final(self) -> bool {
-        matches!(self, Self::Undisturbed(_))
-    }
-
-    pub(crate) const fn granularity(self) -> Service {
-        match self {
-            Self::Undisturbed(most) | Self::Disturbed(most) => most,
-        }
-    }
-}
-
-/// What came of a trial; `None` if no budget was used up.
-pub(crate) fn outcome(report: &Report) -> Option<Outcome> {
+/// What a trial says that a budget may be exceeded by: the most that one was in which no time was stolen, and what may be
+/// taken at a switch from one thread to another without counting as that. `None` if there was no such budget.
+pub(crate) fn granularity(report: &Report) -> Option<Service> {
     let cpu = report.cpus.first()?;
-    let beyond = cpu.enforcement.server_overshoot;
-    let outcome = match cpu.machine.gaps {
-        0 => Outcome::Undisturbed(Service::from_nanos(beyond.max)),
-        _ => Outcome::Disturbed(Service::from_nanos(beyond.p99)),
-    };
-    (beyond.count > 0).then_some(outcome)
+    let beyond = cpu.enforcement.server_overshoot_undisturbed;
+    let most = beyond.max.saturating_add(SWITCH_NANOS_MAX);
+    (beyond.count > 0).then(|| Service::from_nanos(most))
 }
 
 fn one_server(

@@ -263,6 +263,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             }],
             foreign: Vec::new(),
         },
+        servers: Vec::new(),
         enforcement: EnforcementReport {
             calibration: None,
             granularity: Some(Service::from_nanos(figure)),
@@ -271,6 +272,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             tolerance: Service::from_nanos(50),
             server_granularity: None,
             server_overshoot: Summary::default(),
+            server_overshoot_undisturbed: Summary::default(),
         },
         release_lateness: Summary::default(),
         lost_notices: 0,

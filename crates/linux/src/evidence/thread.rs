@@ -3,6 +3,7 @@
 //! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait, with what clocks
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
+use super::late::Late;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
 use crate::cpu::Cpu;
 use crate::recording::Tracer;
@@ -17,7 +18,7 @@ impl Cpu {
         let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
         let tids = others
             .into_iter()
-            .chain(self.tasks.iter().map(|task| &task.tid));
+            .chain(self.tasks.iter().map(|task| &task.jobs.tid));
         // A thread that leaves has said what it consumed.
         let each = tids
             .zip(self.online.waiting())
@@ -197,9 +198,15 @@ impl Intervals {
             && let Some(wanted) = wanted.since()
         {
             let (cpu, written) = (&self.cpu, &mut self.written);
-            cpu.look_at_late(thread, wanted, now, |note| {
+            let late = Late {
+                online: &cpu.online,
+                tasks: &cpu.tasks,
+                plan: cpu.planned.as_ref(),
+            };
+            let note = |note| {
                 write(cpu, written, note);
-            });
+            };
+            late.look(thread, (wanted, now), || cpu.consumed(), note);
         }
     }
 

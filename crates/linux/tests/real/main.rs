@@ -12,6 +12,7 @@ mod delays;
 mod endings;
 mod enforcement;
 mod left_behind;
+mod levels;
 mod managed;
 mod mechanisms;
 mod plrs;

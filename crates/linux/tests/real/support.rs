@@ -5,16 +5,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use vestal_core::model::LevelSet;
 use vestal_core::{
     Configuration, ConfigurationError, Duration, Enforcement, Exhaustion, Guard, Level, Service,
     Task, TaskConfiguration, Uniprocessor, Wcet,
 };
 use vestal_linux::report::{Duty, Reaction};
-use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Report, TaskSpec};
+use vestal_linux::{
+    BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report, TaskSpec,
+};
 use vestal_testkit::machine::is_real_time;
 pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
+use vestal_trace::What;
 
 pub(crate) const LO: Level = Level(0);
 pub(crate) const HI: Level = Level(1);
@@ -271,6 +274,24 @@ pub(crate) fn undisturbed<T>(
     let shown = run();
     is_calm(report(&shown), room);
     shown
+}
+
+/// A recording that keeps the intervals of stolen time of one CPU, in nanoseconds since the run began.
+pub(crate) fn stolen_intervals() -> (Recording, Arc<Mutex<Vec<(u64, u64)>>>) {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&found);
+    let recording = Recording::new(move |_| {
+        Ok(Box::new(move |records| {
+            for record in records {
+                if let What::Gap { length, .. } = record.what {
+                    let to = record.at.as_nanos();
+                    let from = to.saturating_sub(length.as_nanos());
+                    seen.lock().unwrap().push((from, to));
+                }
+            }
+        }))
+    });
+    (recording, found)
 }
 
 /// Waits until `condition` holds, for five seconds at most; says whether it came to hold.

@@ -8,6 +8,7 @@
 //! Whatever the thread uses is charged once: what it takes to begin and to end a job, and what it uses from the manager's
 //! look until it stands, as well. That comes with the next charge.
 
+use crate::account::Exceeded;
 use vestal_core::plan::BudgetOwner;
 
 /// What a thread used, by its own clock, and how much of that was charged. All readings are in nanoseconds.
@@ -17,8 +18,10 @@ pub(super) struct Lane {
     charged: Option<u64>,
     /// Whose budget paid last, if the thread may have used something since.
     owes: Option<BudgetOwner>,
-    /// By how much it was found beyond a budget that it used up; it has not gone on since.
-    beyond: Option<u64>,
+    /// By how much it was found beyond a budget that it used up, and since when it had run then; it has not gone on since.
+    beyond: Option<(u64, u64)>,
+    /// The clock when it was charged last, or went on since.
+    since: u64,
 }
 
 impl Lane {
@@ -59,13 +62,19 @@ impl Lane {
 
     /// It was found so far beyond a budget.
     pub(super) fn exceeded(&mut self, beyond: u64) {
-        self.beyond = Some(beyond);
+        self.beyond = Some((self.since, beyond));
     }
 
-    /// The thread is about to go on, or is charged again; gives by how much it exceeded a budget that it used up before,
-    /// with what it used from there until it stood.
-    pub(super) fn take_beyond(&mut self, clock: Option<u64>) -> Option<u64> {
-        let beyond = self.beyond.take()?;
-        Some(beyond.saturating_add(self.uncharged(clock)))
+    /// The thread goes on when the clock says `now`, or was not stopped and is charged again.
+    pub(super) fn goes_on(&mut self, now: u64) {
+        self.since = now;
+    }
+
+    /// The thread is about to go on; gives by how much it exceeded a budget that it used up before, with what it used from
+    /// there until it stood.
+    pub(super) fn take_exceeded(&mut self, clock: Option<u64>, now: u64) -> Option<Exceeded> {
+        let (since, beyond) = self.beyond.take()?;
+        let beyond = beyond.saturating_add(self.uncharged(clock));
+        Some(Exceeded { since, now, beyond })
     }
 }
