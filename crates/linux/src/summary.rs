@@ -128,6 +128,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
             server_overshoot: account.exceeded.all.summary(),
             server_overshoot_undisturbed: account.exceeded.undisturbed.summary(),
         },
+        servers: manager.servers.clone(),
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
         suspensions: cpu

@@ -88,6 +88,7 @@ impl Managed {
         queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
         if used > 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
+            control.record.note_charged(budget.owner, amount);
             self.scheduler
                 .apply(at, Fact::Charged { cpu, job, amount })?;
         }

@@ -30,6 +30,11 @@ impl Lane {
         self.charged = self.charged.or(clock);
     }
 
+    #[cfg(test)]
+    pub(super) const fn is_open(&self) -> bool {
+        self.charged.is_some()
+    }
+
     /// What the thread used since it was charged last.
     pub(super) fn uncharged(&self, clock: Option<u64>) -> u64 {
         match (self.charged, clock) {

@@ -440,6 +440,9 @@ impl Managed {
 }
 
 #[cfg(test)]
+mod servers_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::ManagerRecord;
