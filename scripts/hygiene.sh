@@ -58,6 +58,11 @@ crates/account/src     *     std::(sync|thread|time|fs|process|net|os|env)|targe
 crates/linux/src/words words vestal_(core|trace|statistics|account)|std::(time|fs|process)
 '
 
+# Inside a crate no file is imported by more than so many others; but those of the rooms that all share words by.
+readonly FEW_IMPORTERS='^crates/linux/src$'
+readonly MOST_IMPORTERS=10
+readonly WIDELY_IMPORTED='^crates/linux/src/words/'
+
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
 
@@ -70,7 +75,9 @@ readonly PUT_OFF='T[O]DO|F[I]XME|(t[o]do|u[n]implemented)!|#!?\[i[g]nore'
 
 # ---------------------------------------------------------------------------------------------
 
-cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 3
+SCRIPTS="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)" || exit 3
+readonly SCRIPTS
+cd "${1:-$SCRIPTS/..}" || exit 3
 git rev-parse --is-inside-work-tree >/dev/null || exit 3
 
 # New files count before they are committed; deleted ones no longer do.
@@ -265,6 +272,19 @@ check_module_cycles() {
     done | report "move what both need below them"
 }
 
+# What many files know nobody can change: each imports the few things that it needs.
+check_importers() {
+    local src count file names
+    for src in $(files '^crates/[^/]*/src/lib\.rs$' | sed 's|/lib\.rs$||' | grep -E "$FEW_IMPORTERS"); do
+        files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
+            xargs -0 -r awk -v src="$src" -f "$SCRIPTS/importers.awk" |
+            while read -r count file names; do
+                [ "$count" -le "$MOST_IMPORTERS" ] || grep -qE "$WIDELY_IMPORTED" <<<"$file" ||
+                    echo "$file:1: $count files import it: $names"
+            done
+    done | report "give each the part that it needs, in a file of its own"
+}
+
 # Every dependency has its reason in the decision record.
 check_reasons() {
     local record=docs/adr/0002-dependencies.md name line
@@ -327,6 +347,7 @@ output="$(
     check_kinds_in_worlds
     check_rooms
     check_module_cycles
+    check_importers
     check_reasons
     check_printing
     check_links

@@ -1,6 +1,6 @@
 //! When each thread of the run executes, and what it takes for its duties outside the bodies of jobs.
 //!
-//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait. Of each
+//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait or goes on. Of each
 //! interval outside a body
 //!
 //! ```text

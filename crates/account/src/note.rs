@@ -100,7 +100,7 @@ pub struct Interval {
     pub counted: Option<Waited>,
     /// No other thread of the run has noted anything since it began.
     pub alone: bool,
-    /// The thread waits from now on; otherwise a body begins.
+    /// The thread waits from now on; otherwise a body begins, or it goes on with its next duty.
     pub waits: bool,
 }
 

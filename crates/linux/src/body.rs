@@ -1,12 +1,13 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
+use crate::cpu::Planned;
 use crate::evidence::{ClockLook, Intervals};
-use crate::managed::Managed;
 use crate::recording::Tracer;
 use crate::run::Run;
+use crate::suspension::Suspension;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::task::TaskShared;
+use crate::task::Jobs;
 use std::fmt;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
@@ -32,11 +33,13 @@ pub struct JobContext<'a> {
     /// The clock of releases and deadlines.
     pub(crate) run: &'a Run,
     /// Under managed dispatch: the plan.
-    pub(crate) plan: Option<&'a Managed>,
-    pub(crate) task: &'a TaskShared,
+    pub(crate) plan: Option<&'a Planned>,
+    pub(crate) jobs: &'a Jobs,
+    pub(crate) suspension: &'a Suspension,
     pub(crate) job: JobId,
     /// Clock readings.
     pub(crate) release: u64,
+    pub(crate) due: u64,
     pub(crate) demand: Service,
     pub(crate) saw_cancellation: bool,
     /// What the last look at the plan found; an inversion is counted when it begins.
@@ -66,8 +69,7 @@ impl JobContext<'_> {
     /// When it is due.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.release()
-            .saturating_add(self.task.configuration.task.deadline)
+        self.run.instant(self.due)
     }
 
     /// The present instant on the clock of releases and deadlines.
@@ -85,16 +87,16 @@ impl JobContext<'_> {
     /// The CPU time that this job has consumed.
     #[must_use]
     pub fn executed(&self) -> Service {
-        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.account_base()))
+        Service::from_nanos(own_cpu_nanos().saturating_sub(self.jobs.account_base()))
     }
 
     /// Whether the job lost its priority: it exhausted its limit, the mode rose above its task, or the
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
-        self.task.suspension.wait();
+        self.suspension.wait();
         self.observe(true);
-        let cancelled = self.task.cancelled(self.job.sequence);
+        let cancelled = self.jobs.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
     }
@@ -117,13 +119,13 @@ impl JobContext<'_> {
         };
         let named = loop {
             let named = plan.names(self.job);
-            if named || !listens || !self.task.suspension.is_suspended() {
+            if named || !listens || !self.suspension.is_suspended() {
                 break named;
             }
-            self.task.suspension.wait();
+            self.suspension.wait();
         };
         // A demoted job runs in the background, with which no plan is concerned.
-        let named = named || self.task.is_demoted(self.job.sequence);
+        let named = named || self.jobs.is_demoted(self.job.sequence);
         self.in_order = plan.observe(named, self.in_order);
     }
 
@@ -201,7 +203,7 @@ impl JobContext<'_> {
 
     /// No other thread than one that is more urgent may preempt the job.
     fn keeps_its_priority(&self) -> bool {
-        !self.task.is_demoted(self.job.sequence) && !self.task.suspension.is_suspended()
+        !self.jobs.is_demoted(self.job.sequence) && !self.suspension.is_suspended()
     }
 
     /// Looks at the clocks for the first time after something else than burning, and notes how long the thread

@@ -158,6 +158,13 @@ pub(crate) struct Injected {
     passes: AtomicU64,
 }
 
+impl Injected {
+    /// Whether budgets of servers are charged job by job.
+    pub(crate) fn charges_by_job(&self) -> bool {
+        self.fault == Some(Fault::ChargesByJob)
+    }
+}
+
 /// A run in which something may go wrong.
 pub(crate) trait Faulty {
     fn injected(&self) -> &Injected;

@@ -5,26 +5,25 @@ use crate::body::Body;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
 use crate::control::ManagerRecord;
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Planned, Terms};
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::managed;
 use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+    Beginning, Consumer, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
 use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -59,7 +58,7 @@ pub(crate) struct Launch {
 
 /// A CPU of the set whose threads have not been started.
 struct Draft {
-    shared: Arc<Cpu>,
+    cpu: Arc<Cpu>,
     kind: Kind,
     scheduler: RunScheduler,
     bodies: Vec<Bodies>,
@@ -99,10 +98,7 @@ impl Launch {
             drafts.push(draft);
             lanes.push(lane);
         }
-        let cpus: Vec<Arc<Cpu>> = drafts
-            .iter()
-            .map(|draft| Arc::clone(&draft.shared))
-            .collect();
+        let cpus: Vec<Arc<Cpu>> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
         let gatherer = self.gather(lanes, consumer)?;
         let patience = self.config.patience;
         let going = match self.start(&run, &cpus, drafts, is_recorded) {
@@ -222,14 +218,13 @@ impl Launch {
             None => Tracer::off(),
         });
         let tracers = tracers.collect();
-        let shared = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
+        let cpu = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
         let failed = RunError::system("make the manager's event descriptor");
-        let (shared, notes) = shared.map_err(failed)?;
-        let evidence = Evidence::new(notes, &shared);
-        let lane = Lane::new(rings, evidence, &shared, scope);
+        let (cpu, notes) = cpu.map_err(failed)?;
+        let lane = Lane::new(rings, notes, &cpu, scope);
         let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
-            shared,
+            cpu,
             kind,
             scheduler,
             bodies,
@@ -252,29 +247,38 @@ impl Launch {
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config));
+        let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {
             let limit = first_limit(scheduler, id);
-            self.task(spec, plan, fifo, limit)
+            let mut task = self.task(spec, plan, fifo, limit);
+            task.limits.tolerated_nanos = tolerated;
+            task
         });
-        let tasks = tasks.collect();
-        let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
-        shared.run = Arc::clone(run);
-        shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
-        shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
-        shared.guarantee = cpu.spec.guarantee && plan.is_alone;
-        shared.backlog = cpu.spec.backlog;
-        shared.managed = plan.asked.managed.then(managed::Managed::default);
-        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
-        shared.notes = notes;
+        let tasks = Tasks::new(tasks.collect());
+        let terms = Terms {
+            monitor: plan.monitor,
+            heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
+                .then(|| config.heartbeat.as_nanos().max(1)),
+            stops_at_own_limit: plan.asked.stops_at_own_limit,
+            guarantee: cpu.spec.guarantee && plan.is_alone,
+            backlog: cpu.spec.backlog,
+            tolerance_nanos: tolerance.as_nanos(),
+            duties: kind.duties(),
+        };
+        let mut cpu = Cpu::new(run, tasks, plan.processor, terms);
+        cpu.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
+        cpu.planned = plan.asked.managed.then(Planned::default);
+        cpu.call = kind.call()?;
+        cpu.notes = notes;
         #[cfg(feature = "real")]
         {
             let fault = self
                 .fault
-                .filter(|(on, _)| on.is_none_or(|on| on == shared.id));
-            shared.injected.fault = fault.map(|(_, fault)| fault);
+                .filter(|(on, _)| on.is_none_or(|on| on == cpu.id));
+            cpu.injected.fault = fault.map(|(_, fault)| fault);
         }
-        Ok((Arc::new(shared), reader))
+        Ok((Arc::new(cpu), reader))
     }
 
     fn task(&self, spec: TaskSpec, plan: &CpuPlan, fifo: i32, limit: Allowance) -> TaskShared {
@@ -343,7 +347,7 @@ impl Draft {
         low: i32,
     ) -> io::Result<Started<ManagerRecord>> {
         let Self {
-            shared,
+            cpu,
             kind,
             scheduler,
             bodies,
@@ -352,17 +356,17 @@ impl Draft {
             late_beyond,
         } = self;
         let prefix = match is_one_of_several {
-            true => format!("vestal-{}-", shared.id.0),
+            true => format!("vestal-{}-", cpu.id.0),
             false => "vestal-".to_owned(),
         };
         let mut start = Starting {
             threads,
-            shared: &shared,
+            cpu: &cpu,
             prefix,
         };
         let mut tracers = tracers.into_iter();
         let trace = (tracers.next().unwrap_or(Tracer::off()), is_recorded);
-        let record = ManagerRecord::new(shared.tasks.len(), late_beyond);
+        let record = ManagerRecord::new(cpu.tasks.len(), late_beyond);
         let manager = start.manager((kind, scheduler), trace, record, (low, manager))?;
         start.workers(bodies.into_iter().zip(tracers))?;
         Ok(manager)
@@ -372,7 +376,7 @@ impl Draft {
 /// Starts the threads of one CPU.
 struct Starting<'a> {
     threads: &'a mut Threads,
-    shared: &'a Arc<Cpu>,
+    cpu: &'a Arc<Cpu>,
     /// Of their names.
     prefix: String,
 }
@@ -385,12 +389,16 @@ impl Starting<'_> {
         record: ManagerRecord,
         (low, priority): (i32, i32),
     ) -> io::Result<Started<ManagerRecord>> {
-        let shared = self.shared;
-        let tasks = shared.tasks.len();
+        let cpu = self.cpu;
+        let tasks = cpu.tasks.len();
         let guard = match scheduler {
             RunScheduler::Dispatching(scheduler) => {
-                let managed =
-                    Managed::new(tasks, Recorder::new(scheduler, trace), shared.backlog, low);
+                let managed = Managed::new(
+                    tasks,
+                    Recorder::new(scheduler, trace),
+                    cpu.terms.backlog,
+                    low,
+                );
                 return self.driver(managed, record, priority);
             }
             RunScheduler::Guard(guard) if is_recorded => {
@@ -409,7 +417,7 @@ impl Starting<'_> {
         };
         if kind.needs_idle_detector() {
             let idle = IdleDetector {
-                shared: Arc::clone(shared),
+                cpu: Arc::clone(cpu),
                 priority: low,
             };
             let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
@@ -425,7 +433,7 @@ impl Starting<'_> {
         record: ManagerRecord,
         priority: i32,
     ) -> io::Result<Started<ManagerRecord>> {
-        let manager = Manager::new(Arc::clone(self.shared), driver, record, priority);
+        let manager = Manager::new(Arc::clone(self.cpu), driver, record, priority);
         let (set_up, main) = (Manager::set_up, Manager::main);
         let name = format!("{}manager", self.prefix);
         self.threads.start(&name, None, manager, set_up, main)
@@ -434,14 +442,14 @@ impl Starting<'_> {
     fn workers(&mut self, bodies: impl Iterator<Item = (Bodies, Tracer)>) -> io::Result<()> {
         for (index, (bodies, trace)) in bodies.enumerate() {
             let worker = Worker {
-                shared: Arc::clone(self.shared),
+                cpu: Arc::clone(self.cpu),
                 index,
                 body: bodies.body,
                 demand: bodies.demand,
-                queue: JobQueue::new(self.shared.backlog),
+                queue: JobQueue::new(self.cpu.terms.backlog),
                 trace,
             };
-            let place = (usize::from(self.shared.id.0), index);
+            let place = (usize::from(self.cpu.id.0), index);
             let name = format!("{}{index}", self.prefix);
             let (set_up, main) = (Worker::set_up, Worker::main);
             self.threads
@@ -467,7 +475,7 @@ impl Going {
                     others.look_if(cpu.online.stolen_by_threads());
                 }
             };
-            records.push(manager.join(cpu, patience, meanwhile));
+            records.push(manager.join(&cpu.stopped_at, patience, meanwhile));
         }
         (records, self.threads.join(patience))
     }
@@ -540,9 +548,7 @@ fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
         Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
         Some(Cause::BodyPanicked { cpu, task }) => {
             let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
-            let (task, message) = found.map_or_else(Default::default, |(task, message)| {
-                (task.name.clone(), message)
-            });
+            let (task, message) = found.unwrap_or_default();
             Err(RunError::BodyPanicked { task, message })
         }
         Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {

@@ -60,7 +60,6 @@ mod feature;
 pub mod foreign;
 mod job;
 mod launch;
-mod managed;
 pub mod measure;
 mod meter;
 mod monitor;

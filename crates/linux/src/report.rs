@@ -91,6 +91,8 @@ pub struct CpuReport {
     pub lost_notes: u64,
     /// How well limits were enforced.
     pub enforcement: EnforcementReport,
+    /// By server, if its scheduler has any: those of which something is to be said, and all before them.
+    pub servers: Vec<ServerReport>,
     /// How late workers woke for releases that found the CPU free.
     pub release_lateness: Summary,
     /// Notices of the scheduler that no thread could take in time.
@@ -282,6 +284,17 @@ pub struct MachineReport {
     pub stolen: Vec<StolenTime>,
     /// Threads of other processes in a real-time class that may use the CPU of the run.
     pub foreign: Vec<ForeignThread>,
+}
+
+/// What one server did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerReport {
+    /// What was charged to it: all that the threads of its tasks used, the beginning and the end of each job included.
+    pub charged: Service,
+    /// How often it used up its budget, idled away or not.
+    pub exhausted: u64,
+    /// How much budget came later than it would have, because a replenishment list was full.
+    pub postponed: Service,
 }
 
 /// How well limits were enforced.

@@ -263,6 +263,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             }],
             foreign: Vec::new(),
         },
+        servers: Vec::new(),
         enforcement: EnforcementReport {
             calibration: None,
             granularity: Some(Service::from_nanos(figure)),

@@ -6,18 +6,19 @@ mod record;
 
 pub(crate) use record::ManagerRecord;
 
-use crate::account::{Note, TaskNote};
-use crate::config::Termination;
-use crate::cpu::Cpu;
+use crate::account::{Cut, Note, TaskNote};
+use crate::cpu::{Call, Cpu, Terms};
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
 use crate::request::Request;
+use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
-use crate::task::TaskShared;
-use crate::words::Cause;
+use crate::task::{TaskShared, Tasks};
+use crate::words::{Cause, Question};
+use std::sync::atomic::AtomicU32;
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{Event, Instant, JobId, Notice, Scheduler};
+use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
 /// A decider with the trace of its manager.
@@ -25,18 +26,86 @@ pub(crate) type Traced<S> = Recorder<S, Tracer>;
 
 /// What a manager has in hand.
 pub(crate) struct Control<'a> {
-    pub(crate) cpu: &'a Cpu,
+    pub(crate) run: &'a Run,
+    pub(crate) terms: &'a Terms,
+    pub(crate) tasks: &'a Tasks,
+    /// Whether the CPU is idle.
+    pub(crate) question: &'a Question,
+    pub(crate) call: &'a Call,
     pub(crate) record: &'a mut ManagerRecord,
+    cpu: &'a Cpu,
 }
 
 impl<'a> Control<'a> {
-    pub(crate) const fn new(cpu: &'a Cpu, record: &'a mut ManagerRecord) -> Self {
-        Self { cpu, record }
+    pub(crate) fn new(cpu: &'a Cpu, record: &'a mut ManagerRecord) -> Self {
+        Self {
+            run: &cpu.run,
+            terms: &cpu.terms,
+            tasks: &cpu.tasks,
+            question: &cpu.question,
+            call: &cpu.call,
+            record,
+            cpu,
+        }
     }
 
     /// The present instant.
     pub(crate) fn now(&self) -> Instant {
-        self.cpu.instant(monotonic_nanos())
+        self.run.instant(monotonic_nanos())
+    }
+
+    /// Whether jobs are released.
+    pub(crate) fn is_running(&self) -> bool {
+        self.cpu.is_running()
+    }
+
+    /// Says which mode it is.
+    pub(crate) fn set_mode(&self, mode: Level) {
+        self.cpu.mode.set(mode.0);
+    }
+
+    /// Under managed dispatch: says which job the plan names.
+    pub(crate) fn plan(&self, job: Option<JobId>) {
+        if let Some(planned) = &self.cpu.planned {
+            planned.plan(job);
+        }
+    }
+
+    /// A job that burns, if one does, will not look at the clock any more.
+    pub(crate) fn burns_no_more(&self) {
+        self.cpu.online.burns_no_more();
+    }
+
+    /// The note about a job of which no worker heard: see [`Cpu::unfinished`].
+    pub(crate) fn unfinished(&self, job: (u64, u64), due: u64) -> Cut {
+        self.cpu.unfinished(job, due, 0)
+    }
+
+    /// Writes a note.
+    pub(crate) fn note(&self, note: Note) {
+        self.cpu.notes.write(note);
+    }
+
+    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
+    pub(crate) fn note_patiently(&self, note: Note) {
+        const PATIENCE_NANOS: u64 = 1_000_000_000;
+        const POLL_NANOS: u64 = 1_000_000;
+        let never = AtomicU32::new(0);
+        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
+        loop {
+            let now = monotonic_nanos();
+            if self.cpu.notes.has_room() || now >= until {
+                break;
+            }
+            sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
+        }
+        self.note(note);
+    }
+
+    /// Whether budgets of servers are charged job by job, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn charges_by_job(&self) -> bool {
+        self.cpu.injected.charges_by_job()
     }
 
     /// The manager has decided, and has enacted nothing yet.
@@ -45,14 +114,20 @@ impl<'a> Control<'a> {
         crate::fault::delay(self.cpu, crate::fault::Point::BeforeEnact);
     }
 
+    /// The manager has looked at jobs that completed, and not yet at those that run.
+    pub(crate) fn has_looked_at_ends(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::sleep(self.cpu);
+    }
+
     /// The kernel refused what the run cannot do without: it is to end.
     pub(crate) fn fail(&self) {
-        self.cpu.run.request_stop(Cause::SetupFailed);
+        self.run.request_stop(Cause::SetupFailed);
     }
 
     /// Takes what the decider says: for the report, and for the workers.
     pub(crate) fn take_notice(&mut self, notice: &Notice) {
-        let task = |job: JobId| self.cpu.tasks.get(job.task.index());
+        let task = |job: JobId| self.tasks.get(job.task.index());
         match notice.what {
             Event::Overrun { job, level, .. } => {
                 if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
@@ -61,15 +136,15 @@ impl<'a> Control<'a> {
                         after: notice.at.as_nanos(),
                     };
                     let note = Note::Task(job.task.index(), used_up);
-                    self.cpu.notes.write(note);
+                    self.note(note);
                 }
             }
             Event::Dropped { job, why } => {
                 // A manager that dispatches knows whether the worker has the job.
                 if let Some(task) = task(job)
-                    && self.cpu.duties.is_native()
+                    && self.terms.duties.is_native()
                 {
-                    task.note_drop(job.sequence, why);
+                    task.verdicts.note_drop(job.sequence, why);
                 }
             }
             Event::ModeChanged { .. }
@@ -84,23 +159,24 @@ impl<'a> Control<'a> {
 
     /// `task` loses its job number `sequence` and all before it.
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
+        task.jobs.demote_up_to(sequence);
+        if task.jobs.running_admitted().is_none()
             && let Some(note) = take_priority(&self.cpu.online, task)
         {
-            self.cpu.notes.write(note);
+            self.note(note);
         }
-        match self.cpu.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
+        if self.run.ends_at_once {
+            task.jobs.cancel_demoted();
+        } else {
             // The idle detector says when.
-            Termination::Deferred => self.cpu.want_idle(),
+            self.question.ask();
         }
     }
 
     /// The CPU is idle: time for demoted jobs to end.
     pub(crate) fn end_demoted(&self) {
-        for task in &self.cpu.tasks {
-            task.cancel_demoted();
+        for task in self.tasks {
+            task.jobs.cancel_demoted();
         }
     }
 
@@ -121,14 +197,17 @@ impl<'a> Control<'a> {
 
     /// Gives a worker its priority back.
     pub(crate) fn restore_priority(&self, task: &TaskShared) {
-        if self.raise(task.tid(), task.present_priority()).is_err() {
+        if self
+            .raise(task.jobs.tid(), task.present_priority())
+            .is_err()
+        {
             self.fail();
         }
     }
 
     /// Does so for workers between two jobs.
     pub(crate) fn restore_priorities(&self) {
-        for task in &self.cpu.tasks {
+        for task in self.tasks {
             if task.request.look() == Some(Request::Priority) {
                 #[cfg(feature = "real")]
                 crate::fault::delay(self.cpu, crate::fault::Point::BeforePriority);
@@ -164,7 +243,7 @@ impl<'a> Control<'a> {
             mechanism,
             edge,
         };
-        let at = self.cpu.instant(now);
+        let at = self.run.instant(now);
         decider.put(Record { at, what });
     }
 }

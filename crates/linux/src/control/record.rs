@@ -1,10 +1,14 @@
 //! What the manager of a CPU notes down for the report.
 
 use crate::account::Suspensions;
-use crate::report::{MODES_MAX, ModeChange, Wakeups};
-use vestal_core::{Event, Notice};
+use crate::report::{MODES_MAX, ModeChange, ServerReport, Wakeups};
+use vestal_core::plan::BudgetOwner;
+use vestal_core::{Event, Notice, ServerId, Service};
 use vestal_statistics::Histogram;
 use vestal_trace::Record;
+
+/// Servers for which there is room without asking for memory while the run goes on.
+const SERVERS: usize = 64;
 
 /// What the manager notes down.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +26,8 @@ pub(crate) struct ManagerRecord {
     pub(crate) wakeups: Wakeups,
     pub(crate) suspensions: Suspensions,
     pub(crate) lost_notices: u64,
+    /// By server, as far as something was noted of one.
+    pub(crate) servers: Vec<ServerReport>,
     /// The last record of a recording.
     pub(crate) end: Option<Record>,
 }
@@ -32,6 +38,7 @@ impl ManagerRecord {
             modes: Vec::with_capacity(MODES_MAX),
             overruns: vec![0; tasks],
             late_beyond_nanos,
+            servers: Vec::with_capacity(SERVERS),
             ..Self::default()
         }
     }
@@ -40,6 +47,22 @@ impl ManagerRecord {
     pub(crate) fn note_overshoot(&mut self, overshoot: u64) {
         self.overshoot.record(overshoot);
         self.late += u64::from(overshoot > self.late_beyond_nanos);
+    }
+
+    /// A budget was charged so much.
+    pub(crate) fn note_charged(&mut self, owner: BudgetOwner, amount: Service) {
+        if let BudgetOwner::Server(id) = owner {
+            let server = self.server(id);
+            server.charged = server.charged.saturating_add(amount);
+        }
+    }
+
+    fn server(&mut self, id: ServerId) -> &mut ServerReport {
+        let index = id.index();
+        if self.servers.len() <= index {
+            self.servers.resize(index + 1, ServerReport::default());
+        }
+        &mut self.servers[index]
     }
 
     /// Notes down what concerns the report.
@@ -65,10 +88,13 @@ impl ManagerRecord {
             }
             // Whoever has a dropped job counts it.
             Event::Dropped { .. } | Event::Late { .. } => {}
-            Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. } => {}
+            // No engine of one CPU has frames.
+            Event::Depleted { server } => self.server(server).exhausted += 1,
+            Event::Postponed { server, amount } => {
+                let server = self.server(server);
+                server.postponed = server.postponed.saturating_add(amount);
+            }
+            Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
         }
     }
 }

@@ -56,13 +56,16 @@ impl Enactor {
 
     /// Whether a worker waits to be heard of: one that asks for something, or whose job has ended.
     pub(crate) fn is_called_by_a_worker(&self, tasks: &[TaskShared]) -> bool {
-        let calls = |task| TaskShared::asks(task) || self.incomplete.is_end_unreported(task);
-        tasks.iter().any(calls)
+        let ended = |task: &TaskShared| {
+            let slack = task.slack.as_ref();
+            slack.is_some_and(|slack| self.incomplete.is_end_unreported(task.id, slack))
+        };
+        tasks.iter().any(|task| task.asks() || ended(task))
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
     pub(crate) fn handle(&mut self, control: &mut Control<'_>, monitor_fired: bool) -> Step {
-        if !control.cpu.is_running() {
+        if !control.is_running() {
             return Ok(());
         }
         control.restore_priorities();
@@ -71,16 +74,15 @@ impl Enactor {
             // The guard judges a job before the next one of its task is reported.
             self.decide(control)?;
         }
-        #[cfg(feature = "real")]
-        crate::fault::sleep(control.cpu);
+        control.has_looked_at_ends();
         // The guard wants to be called; before, what suspended jobs executed since is reported.
-        let due = self.is_due(control.cpu.epoch(), monotonic_nanos());
+        let due = self.is_due(control.run.epoch(), monotonic_nanos());
         if due {
             self.charge_suspended(control)?;
         }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
-        for _ in 0..=control.cpu.tasks.len() + vestal_core::model::LEVELS_MAX {
+        for _ in 0..=control.tasks.len() + vestal_core::model::LEVELS_MAX {
             if !self.charge_exhausted(control)? {
                 break;
             }
@@ -91,7 +93,7 @@ impl Enactor {
         // The detector may have been preempted between its report and its signal. If jobs have
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
-        if control.cpu.question.take_answer() && !jobs_ran {
+        if control.question.take_answer() && !jobs_ran {
             control.end_demoted();
             self.settle_idle(control)?;
         }
@@ -104,7 +106,7 @@ impl Enactor {
     /// Jobs that completed beyond their limit before the monitor noticed.
     fn note_completed_overruns(&mut self, control: &Control<'_>) -> Step<bool> {
         let mut any = false;
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             let Some(Request::Overran { sequence, executed }) = task.request.look() else {
                 continue;
             };
@@ -121,7 +123,7 @@ impl Enactor {
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
     fn charge_suspended(&mut self, control: &Control<'_>) -> Step {
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             if let Some((job, executed)) = slices::suspended(&self.guard, task) {
                 self.charge(control, job, executed)?;
             }
@@ -145,16 +147,21 @@ impl Enactor {
 
     /// Charges every running job that has used up its limit; says whether there was one.
     fn charge_exhausted(&mut self, control: &mut Control<'_>) -> Step<bool> {
-        if !control.cpu.duties.watches_budgets {
+        if !control.terms.duties.watches_budgets {
             return Ok(false);
         }
         let mut any = false;
-        for task in &control.cpu.tasks {
-            let Some(job) = task.running_admitted().map(|sequence| task.job(sequence)) else {
+        for task in control.tasks {
+            let Some(job) = task
+                .jobs
+                .running_admitted()
+                .map(|sequence| task.job(sequence))
+            else {
                 continue;
             };
-            let limit = task.present_limit();
-            let (Some(threshold), Some(executed)) = (control.cpu.threshold(limit), task.executed())
+            let limit = task.limits.present_limit();
+            let (Some(threshold), Some(executed)) =
+                (task.limits.threshold(limit), task.jobs.executed())
             else {
                 continue;
             };
@@ -172,8 +179,7 @@ impl Enactor {
     /// Reports to the guard what `job` has executed beyond what was reported before.
     fn charge(&mut self, control: &Control<'_>, job: JobId, executed: u64) -> Step {
         let index = job.task.index();
-        let (Some(task), Some(charged)) =
-            (control.cpu.tasks.get(index), self.charged.get_mut(index))
+        let (Some(task), Some(charged)) = (control.tasks.get(index), self.charged.get_mut(index))
         else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
@@ -193,7 +199,7 @@ impl Enactor {
     /// Lets the guard decide, and carries the permits out.
     fn decide(&mut self, control: &mut Control<'_>) -> Step {
         let now = control.now();
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             if self.guard.interest() == Interest::NewestReleases
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
@@ -211,7 +217,7 @@ impl Enactor {
             self.rearm(control);
         }
         if self.guard.mode() > Level::LOWEST {
-            control.cpu.want_idle();
+            control.question.ask();
         }
         Ok(())
     }
@@ -221,15 +227,15 @@ impl Enactor {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
-        let runs = |task: &TaskShared| task.running_admitted().is_some();
-        if control.cpu.tasks.iter().any(runs) {
+        let runs = |task: &TaskShared| task.jobs.running_admitted().is_some();
+        if control.tasks.iter().any(runs) {
             // Its completion will ask the idle detector again.
             return Ok(());
         }
         let now = control.now();
         // Jobs released while their task was not admitted stay dropped in mode 0: a worker that was
         // busy in the background until now has not seen them yet.
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             if self.guard.permit(task.id) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
@@ -245,17 +251,17 @@ impl Enactor {
 
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
     fn enact(&mut self, control: &mut Control<'_>, now: Instant) {
-        control.cpu.mode.set(self.guard.mode().0);
-        for task in &control.cpu.tasks {
+        control.set_mode(self.guard.mode());
+        for task in control.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
-                task.next.set(next);
+                task.limits.next.set(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_priority(task.job(newest))
             {
                 control.demote_job(task, newest);
             }
-            let Some(running) = task.running() else {
+            let Some(running) = task.jobs.running() else {
                 continue;
             };
             let job = task.job(running);
@@ -265,7 +271,7 @@ impl Enactor {
             if self.loses_its_priority(job) {
                 control.demote_job(task, running);
             }
-            if task.is_demoted(running) && task.demote(running) {
+            if task.jobs.is_demoted(running) && task.jobs.demote(running) {
                 self.demote(control, task);
             }
         }
@@ -278,7 +284,7 @@ impl Enactor {
 
     fn demote(&mut self, control: &mut Control<'_>, task: &TaskShared) {
         let cost = control.switch(&mut self.guard, || {
-            control.cpu.online.burns_no_more();
+            control.burns_no_more();
             task.take_out_of_real_time();
         });
         control.record.demotion.record(cost);
@@ -289,15 +295,12 @@ impl Enactor {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, control: &Control<'_>) {
-        for task in control.cpu.by_rank() {
+        for task in control.tasks.by_rank() {
             if task.running_ready().is_none() {
                 continue;
             }
-            if let Some(monitor) = task.monitor.get() {
-                control.cpu.arm_for_the_rest(task, monitor);
-                if let Armed::Wall(_) = monitor {
-                    return;
-                }
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest() {
+                return;
             }
         }
     }

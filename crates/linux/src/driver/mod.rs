@@ -157,6 +157,7 @@ impl<D: Driver> Manager<D> {
         }
         let own = Intervals::of_this_thread(Thread::Manager, &self.cpu);
         let mut rounds = Rounds {
+            cpu: &self.cpu,
             control: Control::new(&self.cpu, &mut self.record),
             driver: &mut self.driver,
             own: self.own.insert(own),
@@ -172,6 +173,7 @@ impl<D: Driver> Manager<D> {
 
 /// A manager while the run goes on.
 struct Rounds<'a, D> {
+    cpu: &'a Cpu,
     control: Control<'a>,
     driver: &'a mut D,
     own: &'a mut Intervals,
@@ -180,7 +182,7 @@ struct Rounds<'a, D> {
 impl<D: Driver> Rounds<'_, D> {
     /// Waits, and does what there is to do then; says whether the run goes on.
     fn go_on(&mut self) -> Step<bool> {
-        let run = &self.control.cpu.run;
+        let run = self.control.run;
         let (now, end) = (monotonic_nanos(), run.end.get());
         let until = self.driver.arm(&self.control);
         let until = until.min(end).min(now + BEAT_NANOS);
@@ -192,7 +194,7 @@ impl<D: Driver> Rounds<'_, D> {
         let wanted = self.driver.wanted_since(&self.control, &woken, until);
         let now = self.awake(wanted);
         self.driver.count(&mut self.control, &woken, now);
-        if !goes_on(self.control.cpu, now, end) {
+        if !goes_on(self.cpu, now, end) {
             return Ok(false);
         }
         if self.driver.is_wanted(&self.control, &woken, now) {
@@ -216,7 +218,7 @@ impl<D: Driver> Rounds<'_, D> {
     fn awake(&mut self, until: u64) -> u64 {
         self.driver.decider().sink().open();
         let now = monotonic_nanos();
-        let since = self.control.cpu.online.wanted_since(until, now);
+        let since = self.cpu.online.wanted_since(until, now);
         self.own.wake(Wanted::AtOnceSince(since), now);
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::RoundBegins);

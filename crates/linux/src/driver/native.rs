@@ -39,9 +39,9 @@ impl Driver for Native {
     }
 
     fn arm(&mut self, control: &Control<'_>) -> u64 {
-        let beat = control.cpu.heartbeat_nanos;
+        let beat = control.terms.heartbeat_nanos;
         let beat = beat.map_or(u64::MAX, |period| monotonic_nanos() + period);
-        self.enactor.wake(control.cpu.epoch()).min(beat)
+        self.enactor.wake(control.run.epoch()).min(beat)
     }
 
     fn wait(&mut self, _: &Control<'_>, until: u64) -> Option<i32> {
@@ -49,15 +49,15 @@ impl Driver for Native {
     }
 
     fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
-        let (cpu, wakeups) = (control.cpu, &mut control.record.wakeups);
+        let wakeups = &mut control.record.wakeups;
         let count = match *woken {
-            None if self.enactor.is_due(cpu.epoch(), now) => &mut wakeups.timer,
+            None if self.enactor.is_due(control.run.epoch(), now) => &mut wakeups.timer,
             Some(signal) if signal == instant_signal() => &mut wakeups.timer,
-            None if cpu.heartbeat_nanos.is_some() => &mut wakeups.budget,
+            None if control.terms.heartbeat_nanos.is_some() => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
-            Some(_) if self.enactor.is_called_by_a_worker(&cpu.tasks) => &mut wakeups.completion,
-            Some(_) if cpu.question.is_answered() => &mut wakeups.idle,
+            Some(_) if self.enactor.is_called_by_a_worker(control.tasks) => &mut wakeups.completion,
+            Some(_) if control.question.is_answered() => &mut wakeups.idle,
             Some(_) => &mut wakeups.other,
         };
         *count += 1;
@@ -65,8 +65,8 @@ impl Driver for Native {
 
     fn is_wanted(&self, control: &Control<'_>, woken: &Option<i32>, now: u64) -> bool {
         woken.is_some()
-            || control.cpu.heartbeat_nanos.is_some()
-            || self.enactor.is_due(control.cpu.epoch(), now)
+            || control.terms.heartbeat_nanos.is_some()
+            || self.enactor.is_due(control.run.epoch(), now)
     }
 
     fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, _: u64) -> Step {
@@ -83,35 +83,32 @@ impl Driver for Native {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::control::ManagerRecord;
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
     use crate::driver::tests::guard;
     use crate::monitor::Monitor;
     use crate::recording::Tracer;
     use crate::request::Request;
-    use crate::sys::Processor;
     use crate::sys::signal::monitor_signal;
     use crate::task::TaskShared;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
     use vestal_trace::Recorder;
 
-    fn shared(monitor: Monitor) -> Cpu {
-        let config = Config::new();
+    fn cpu(monitor: Monitor) -> Cpu {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
         let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Cpu::new(vec![task], &config, Processor(0), monitor, Service::ZERO)
+        Cpu::in_test(vec![task], Terms::in_test(monitor))
     }
 
     /// Why the manager is awake, and whether it has something to do.
-    fn reason(shared: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
+    fn reason(cpu: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
         let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut record = ManagerRecord::new(1, 0);
-        let mut control = Control::new(shared, &mut record);
+        let mut control = Control::new(cpu, &mut record);
         native.count(&mut control, &woken, 0);
         let is_wanted = native.is_wanted(&control, &woken, 0);
         let counts = [
@@ -131,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_wake_up_has_one_reason_and_only_a_beat_has_nothing_to_do() {
-        let run = shared(Monitor::Perf);
+        let run = cpu(Monitor::Perf);
         assert_eq!(reason(&run, None), ("beat", false));
         assert_eq!(reason(&run, Some(monitor_signal())), ("budget", true));
         assert_eq!(reason(&run, Some(instant_signal())), ("timer", true));
@@ -142,7 +139,7 @@ mod tests {
         run.tasks[0].request.put(Request::Priority);
         assert_eq!(reason(&run, Some(kick_signal())), ("completion", true));
         // With a heartbeat a wait that is over is a look at all budgets.
-        assert_eq!(reason(&shared(Monitor::Heartbeat), None), ("budget", true));
+        assert_eq!(reason(&cpu(Monitor::Heartbeat), None), ("budget", true));
     }
 
     #[test]
@@ -152,11 +149,11 @@ mod tests {
             let mut record = ManagerRecord::new(1, 0);
             native.arm(&Control::new(cpu, &mut record))
         };
-        assert_eq!(arm(&shared(Monitor::Perf)), u64::MAX);
-        let run = shared(Monitor::Heartbeat);
+        assert_eq!(arm(&cpu(Monitor::Perf)), u64::MAX);
+        let run = cpu(Monitor::Heartbeat);
         let before = monotonic_nanos();
         let until = arm(&run);
-        let period = run.heartbeat_nanos.unwrap();
+        let period = run.terms.heartbeat_nanos.unwrap();
         let periods = before + period..=monotonic_nanos() + period;
         assert!(periods.contains(&until));
     }

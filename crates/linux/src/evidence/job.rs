@@ -22,12 +22,11 @@ impl Intervals {
             consumed: seems_first.then(|| self.cpu.consumed()),
         };
         self.note(Note::Task(task.id.index(), begins));
-        let deadline = task.configuration.task.deadline.as_nanos();
         let online = &self.cpu.online;
-        online.note_due(&task.online, release.saturating_add(deadline));
+        online.note_due(&task.online, task.due(release));
         task.online.gets_priority();
         // The manager could not see it there before.
-        if task.lost_its_priority(sequence)
+        if task.jobs.lost_its_priority(sequence)
             && let Some(note) = take_priority(online, task)
         {
             self.note(note);
@@ -43,10 +42,10 @@ impl Intervals {
             sequence: job.sequence,
             executed: job.executed,
             now: job.finished,
-            lost: task.lost_its_priority(job.sequence),
+            lost: task.jobs.lost_its_priority(job.sequence),
         });
         self.note(Note::Task(task.id.index(), ends));
-        let is_judged = self.cpu.guarantee && is_late(task, job) && !was_seen;
+        let is_judged = self.cpu.terms.guarantee && is_late(task, job) && !was_seen;
         is_judged.then(|| self.cpu.consumed())
     }
 
@@ -89,13 +88,13 @@ impl Intervals {
         trace: &Tracer,
     ) {
         trace.open();
-        let cut = TaskNote::Unfinished(self.cpu.unfinished(task, job, executed));
+        let cut = TaskNote::Unfinished(self.cpu.unfinished(job, task.due(job.1), executed));
         self.note(Note::Task(task.id.index(), cut));
         trace.close();
     }
     /// Notes that job `sequence` of `task` was dropped.
     pub(crate) fn note_dropped(&mut self, task: &TaskShared, sequence: u64, why: DropReason) {
-        let native = self.cpu.managed.is_none();
+        let native = self.cpu.planned.is_none();
         let dropped = TaskNote::Dropped {
             why,
             count: 1,
@@ -106,17 +105,16 @@ impl Intervals {
 }
 
 impl Cpu {
-    /// Job `sequence` of `task`, released at `release`, was met by the end of the run when it had executed so much: the note
-    /// about it.
+    /// Job `sequence` of a task, released at `release` and due at `due`, was met by the end of the run when it had executed
+    /// so much: the note about it.
     pub(crate) fn unfinished(
         &self,
-        task: &TaskShared,
         (sequence, release): (u64, u64),
+        due: u64,
         executed: u64,
     ) -> Cut {
         let stopped = self.stopped_at.get();
-        let due = release.saturating_add(task.configuration.task.deadline.as_nanos());
-        let is_judged = self.guarantee && due < stopped.max(release);
+        let is_judged = self.terms.guarantee && due < stopped.max(release);
         Cut {
             sequence,
             release,
@@ -134,7 +132,7 @@ pub(crate) fn take_priority(online: &Online, task: &TaskShared) -> Option<Note> 
     if !task.online.has_priority() {
         return None;
     }
-    let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
+    let (executed, now) = (task.jobs.executed().unwrap_or(0), monotonic_nanos());
     let loses = TaskNote::LosesPriority { executed, now };
     let had_it = leave_priority(online, task, now);
     had_it.then_some(Note::Task(task.id.index(), loses))
@@ -161,7 +159,7 @@ pub(crate) fn record_dropped(
     sequence: u64,
     trace: &mut Tracer,
 ) -> DropReason {
-    let (job, why) = (task.job(sequence), task.why_dropped(sequence));
+    let (job, why) = (task.job(sequence), task.verdicts.why_dropped(sequence));
     trace.open();
     let at = run.instant(monotonic_nanos());
     trace.record(at, What::Dropped { job, why });
@@ -180,11 +178,11 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
         let Some(task) = cpu.tasks.get(index) else {
             continue;
         };
-        if let Some(sequence) = task.running() {
+        if let Some(sequence) = task.jobs.running() {
             cpu.notes.write(stays(&cpu.online, task, sequence));
         }
         // Natively what is missing are all jobs that were released since, which the judge knows.
-        if cpu.managed.is_some() {
+        if cpu.planned.is_some() {
             note_assigned(cpu, task, &mut trace);
         }
     }
@@ -193,13 +191,13 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
 
 /// The body of job `sequence` of `task` does not return: the note about it.
 fn stays(online: &Online, task: &TaskShared, sequence: u64) -> Note {
-    let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
+    let (executed, now) = (task.jobs.executed().unwrap_or(0), monotonic_nanos());
     leave_priority(online, task, now);
     let stays = TaskNote::Stays(Return {
         sequence,
         executed,
         now,
-        lost: task.lost_its_priority(sequence),
+        lost: task.jobs.lost_its_priority(sequence),
     });
     Note::Task(task.id.index(), stays)
 }
@@ -208,18 +206,18 @@ fn stays(online: &Online, task: &TaskShared, sequence: u64) -> Note {
 fn note_assigned(cpu: &Cpu, task: &TaskShared, trace: &mut Tracer) {
     let not_begun = task.handover.take_assigned();
     let not_begun = not_begun.map(|assignment| assignment.sequence);
-    let Some(sequence) = not_begun.or_else(|| task.running()) else {
+    let Some(sequence) = not_begun.or_else(|| task.jobs.running()) else {
         return;
     };
-    let job = (sequence, cpu.release_of(task, sequence));
-    let dropped = task.lost_its_priority(sequence);
+    let job = (sequence, cpu.run.clock_at(task.release_of(sequence)));
+    let dropped = task.jobs.lost_its_priority(sequence);
     if dropped {
         // As the worker would have said at its end.
         record_dropped(&cpu.run, task, sequence, trace);
     }
-    let begun = task.running() == Some(sequence);
-    let executed = begun.then(|| task.executed()).flatten().unwrap_or(0);
-    let cut = cpu.unfinished(task, job, executed);
+    let begun = task.jobs.running() == Some(sequence);
+    let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
+    let cut = cpu.unfinished(job, task.due(job.1), executed);
     let cut = TaskNote::Unfinished(Cut { dropped, ..cut });
     cpu.notes.write(Note::Task(task.id.index(), cut));
 }

@@ -3,6 +3,7 @@
 //! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait, with what clocks
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
+use super::late::Late;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
 use crate::cpu::Cpu;
 use crate::recording::Tracer;
@@ -17,7 +18,7 @@ impl Cpu {
         let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
         let tids = others
             .into_iter()
-            .chain(self.tasks.iter().map(|task| &task.tid));
+            .chain(self.tasks.iter().map(|task| &task.jobs.tid));
         // A thread that leaves has said what it consumed.
         let each = tids
             .zip(self.online.waiting())
@@ -197,9 +198,15 @@ impl Intervals {
             && let Some(wanted) = wanted.since()
         {
             let (cpu, written) = (&self.cpu, &mut self.written);
-            cpu.look_at_late(thread, wanted, now, |note| {
+            let late = Late {
+                online: &cpu.online,
+                tasks: &cpu.tasks,
+                plan: cpu.planned.as_ref(),
+            };
+            let note = |note| {
                 write(cpu, written, note);
-            });
+            };
+            late.look(thread, (wanted, now), || cpu.consumed(), note);
         }
     }
 
@@ -241,6 +248,14 @@ impl Intervals {
         let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
         self.cpu.online.waits(self.thread, cpu);
         self.close(duty, (now, cpu), true);
+    }
+
+    /// The thread is done with `duty` and goes on with another one, without a wait. No group of `trace` is open.
+    pub(crate) fn go_on(&mut self, duty: Duty, trace: &Tracer) {
+        trace.open();
+        self.close(duty, (monotonic_nanos(), own_cpu_nanos()), false);
+        self.others = self.others();
+        trace.close();
     }
 
     /// The thread leaves the run.

@@ -43,8 +43,8 @@ pub(crate) fn suspended(decider: &impl Enforcer, task: &TaskShared) -> Option<(J
     if !task.is_sliced() {
         return None;
     }
-    let job = task.job(task.running_admitted()?);
-    let executed = task.executed()?;
+    let job = task.job(task.jobs.running_admitted()?);
+    let executed = task.jobs.executed()?;
     waits_for_an_instant(decider.permit_for(job)).then_some((job, executed))
 }
 
@@ -52,25 +52,25 @@ pub(crate) fn suspended(decider: &impl Enforcer, task: &TaskShared) -> Option<(J
 /// other thread wants the CPU. See [`crate::suspension`].
 pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit, counts: &mut Suspensions) {
     if task.is_sliced()
-        && task.running_admitted() == Some(job.sequence)
+        && task.jobs.running_admitted() == Some(job.sequence)
         && waits_for_an_instant(permit)
     {
-        let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed, counts);
+        let executed = task.jobs.executed().unwrap_or(0);
+        task.suspension.suspend(task.jobs.tid(), executed, counts);
     }
 }
 
 /// The same for a begun job that waits for whatever reason while the plan leaves the CPU free.
 pub(crate) fn hold_begun(task: &TaskShared, sequence: u64, counts: &mut Suspensions) {
-    if task.running_admitted() == Some(sequence) {
-        let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed, counts);
+    if task.jobs.running_admitted() == Some(sequence) {
+        let executed = task.jobs.executed().unwrap_or(0);
+        task.suspension.suspend(task.jobs.tid(), executed, counts);
     }
 }
 
 /// Whatever the worker of the task does from now on, it is not held.
 pub(crate) fn let_go(task: &TaskShared, tolerance: u64, counts: &mut Suspensions) -> bool {
-    let executed = task.executed().unwrap_or(0);
+    let executed = task.jobs.executed().unwrap_or(0);
     task.suspension.resume(executed, tolerance, counts)
 }
 
@@ -109,7 +109,7 @@ impl Slices {
             // It goes on outside the real-time class.
             Some(Allowance::NotAdmitted) => self.let_go(control, task, job),
             Some(allowance) => {
-                task.grant(allowance);
+                task.limits.grant(allowance);
                 // The job has a new slice; or none, and goes on as before.
                 if task.suspension.is_suspended() {
                     control.switch(decider, || control.restore_priority(task));
@@ -121,7 +121,7 @@ impl Slices {
     }
 
     fn let_go(&mut self, control: &mut Control<'_>, task: &TaskShared, job: JobId) {
-        let tolerance = control.cpu.tolerance_nanos;
+        let tolerance = control.terms.tolerance_nanos;
         if let_go(task, tolerance, &mut control.record.suspensions)
             && let Some(resumed) = self.resumed.get_mut(job.task.index())
         {
@@ -142,14 +142,12 @@ impl Slices {
         let mut reported = false;
         // Whoever lost its priority goes behind all others.
         for demoted in [true, false] {
-            for &index in control.cpu.by_urgency.iter().rev() {
-                let (Some(task), Some(resumed)) =
-                    (control.cpu.tasks.get(index), self.resumed.get_mut(index))
-                else {
+            for task in control.tasks.by_urgency().rev() {
+                let Some(resumed) = self.resumed.get_mut(task.id.index()) else {
                     continue;
                 };
                 let goes_on = match *resumed {
-                    Some(sequence) if task.is_demoted(sequence) == demoted => resumed.take(),
+                    Some(sequence) if task.jobs.is_demoted(sequence) == demoted => resumed.take(),
                     // It runs since before, and a job that is less urgent was recorded after it.
                     None if reported && !demoted && task.suspension.is_inside() => {
                         task.running_ready()
@@ -173,12 +171,12 @@ fn suspend<G: Scheduler>(
     task: &TaskShared,
     job: JobId,
 ) -> Option<u64> {
-    let executed = task.executed().unwrap_or(0);
+    let executed = task.jobs.executed().unwrap_or(0);
     let counts = &mut control.record.suspensions;
-    if !task.suspension.suspend(task.tid(), executed, counts) {
+    if !task.suspension.suspend(task.jobs.tid(), executed, counts) {
         return None;
     }
-    control.cpu.online.burns_no_more();
+    control.burns_no_more();
     let cost = control.switch(decider, || task.take_out_of_real_time());
     let (cpu, why) = (CPU, StopReason::Blocked);
     observed(control, decider, Fact::Stopped { cpu, job, why });

@@ -29,7 +29,6 @@ mod gather;
 mod lane;
 mod tracer;
 
-pub(crate) use evidence::Evidence;
 pub(crate) use gather::{Gatherer, Last};
 pub(crate) use lane::{Lane, Rings};
 pub(crate) use tracer::Tracer;

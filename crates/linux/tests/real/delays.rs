@@ -79,7 +79,7 @@ fn found(expected: &Expected) {
                 every,
             };
             let run = |span| {
-                once_more_if_stolen(milliseconds, || {
+                once_more_if_stolen(milliseconds, span, |span| {
                     let executive = executive(expected.dispatch, slack_ms, delay);
                     executive.run(span).unwrap()
                 })
@@ -107,16 +107,20 @@ impl Expected {
     }
 }
 
-/// A run of which less than a quarter of one delay counts as stolen, beyond what this machine usually
+/// A run of `span` of which less than a quarter of one delay counts as stolen, beyond what this machine usually
 /// steals. It may steal more in one run, but a delay that were booked so would be in each.
 #[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
-fn once_more_if_stolen(milliseconds: u64, mut run: impl FnMut() -> Report) -> Report {
-    const USUALLY: Duration = Duration::from_millis(6);
+fn once_more_if_stolen(
+    milliseconds: u64,
+    span: Duration,
+    mut run: impl FnMut(Duration) -> Report,
+) -> Report {
     const ATTEMPTS: usize = 4;
-    let most = USUALLY.saturating_add(Duration::from_micros(milliseconds * 250));
+    let usually = Duration::from_nanos(span.as_nanos() / 100);
+    let most = usually.saturating_add(Duration::from_micros(milliseconds * 250));
     let mut said = Vec::with_capacity(ATTEMPTS);
     for _ in 0..ATTEMPTS {
-        let report = run();
+        let report = run(span);
         if report.cpus[0].machine.lost < most && report.jobs.missed_undecided() == 0 {
             return report;
         }
@@ -187,6 +191,28 @@ fn a_worker_that_is_slow_to_end_a_job_is_found() {
 #[test]
 fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
+}
+
+/// The next job waits whenever one ends, so that the worker never waits in between.
+#[test]
+fn a_worker_that_is_slow_to_end_a_job_while_the_next_one_waits_is_not_slow_to_begin_it() {
+    let _alone = alone();
+    let report = once_more_if_stolen(60, SHORT, |span| {
+        let delay = Delay {
+            point: Point::BeforeWait(Duty::JobEnd),
+            how: How::Burn,
+            milliseconds: 60,
+            every: 1,
+        };
+        managed(config(Monitor::Manager), Enforcement::Static, None)
+            .task(spec("lo", LO, 2, 40, &[20]), |job| job.burn(ms(2)))
+            .with_fault(Fault::Delay(delay))
+            .run(span)
+            .unwrap()
+    });
+    let [begin, end] = [Duty::JobStart, Duty::JobEnd].map(|duty| reaction(&report, duty));
+    assert!(end >= Duration::from_millis(54), "{report:#?}");
+    assert!(begin < REACTION_MAX, "{report:#?}");
 }
 
 /// What is found in a delayed run is not there without the delay, however often one looks, ten times under each
@@ -270,7 +296,7 @@ fn a_failure_is_excused_by_stolen_time_alone() {
 }
 
 /// Workers that burn 6 ms at `point`, just beside a body: a LO one when a HI job of 14 ms in all is released.
-fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
+fn preempted_at(dispatch: Dispatch, point: Point, span: Duration) -> Report {
     let config = config(Monitor::Manager);
     let executive = match dispatch {
         Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Static)),
@@ -290,7 +316,7 @@ fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
         .task(hi, |job| job.burn(ms(8)))
         .task(lo, |job| job.burn(ms(26)))
         .with_fault(Fault::Delay(delay))
-        .run(SHORT)
+        .run(span)
         .unwrap()
 }
 
@@ -303,7 +329,7 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
             (Point::Woken, Duty::JobStart),
             (Point::BodyEnd, Duty::JobEnd),
         ] {
-            let report = once_more_if_stolen(6, || preempted_at(dispatch, point));
+            let report = once_more_if_stolen(6, SHORT, |span| preempted_at(dispatch, point, span));
             let took = reaction(&report, duty);
             let what = format!("{dispatch:?} {point:?}: {took:?} in {report:#?}");
             assert!(took >= Duration::from_micros(5_400), "{what}");
@@ -313,10 +339,12 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
 }
 
 /// A job burns in rounds that mostly pass between its look at the clock and its look at who else had the CPU, so
-/// that most preemptions come there.
+/// that most preemptions come there: what is taken for stolen is so in each run, where a gap of the machine's own is in
+/// one now and then.
 #[test]
 fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
-    alone_and_well(|| {
+    const ATTEMPTS: usize = 4;
+    let run = || {
         let report = Executive::new(config(Monitor::Manager))
             .cpu(native(Enforcement::Static))
             // Each look of theirs takes a millisecond, the last one too: no limit is near.
@@ -330,10 +358,18 @@ fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
             }))
             .run_well(LONG);
         assert!(report.cpus[0].tasks[1].preemptions >= 6, "{report:#?}");
-        assert!(
-            report.cpus[0].machine.longest_gap < Duration::from_millis(4),
-            "{report:#?}"
-        );
+        report.cpus[0].machine.longest_gap
+    };
+    alone_and_well(|| {
+        let mut longest = Vec::with_capacity(ATTEMPTS);
+        while longest.len() < ATTEMPTS {
+            longest.push(run());
+            if longest.last() < Some(&Duration::from_millis(4)) {
+                return;
+            }
+            await_calm();
+        }
+        panic!("{longest:?}");
     });
 }
 
@@ -349,7 +385,7 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
             milliseconds: 60,
             every: 5,
         };
-        let run = || {
+        let run = |span| {
             let config = config(Monitor::Manager);
             let executive = match dispatch {
                 Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Adaptive)),
@@ -362,10 +398,10 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
                 })
                 .task(spec("hi", HI, 2, 50, &[8, 12]), |job| job.burn(ms(7)))
                 .with_fault(Fault::Delay(delay))
-                .run(LONG)
+                .run(span)
                 .unwrap()
         };
-        let report = once_more_if_stolen(60, run);
+        let report = once_more_if_stolen(60, LONG, run);
         let hi = report.cpus[0].tasks[1].jobs;
         assert!(hi.missed_outside_gaps > 0, "{dispatch:?}: {report:#?}");
         assert_eq!(hi.missed_guaranteed, hi.missed, "{dispatch:?}: {report:#?}");

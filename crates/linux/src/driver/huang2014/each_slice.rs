@@ -11,10 +11,9 @@
 
 use super::timers::{Kind, Tag};
 use crate::armed::QUANTUM_NANOS;
-use crate::cpu::Cpu;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Tasks};
 use std::io;
 
 /// The budgets of all tasks.
@@ -31,10 +30,10 @@ struct Budget {
 }
 
 impl Budget {
-    fn new(index: usize, task: &TaskShared, manager: Tid) -> io::Result<Self> {
+    fn new(index: usize, worker: Tid, manager: Tid) -> io::Result<Self> {
         let tag = Tag::new(Kind::Budget, index).word();
         Ok(Self {
-            cpu: SignalTimer::cpu_time_of(task.tid(), manager, tag)?,
+            cpu: SignalTimer::cpu_time_of(worker, manager, tag)?,
             wall: SignalTimer::wall_tagged(manager, tag)?,
             armed: false,
             dirty: false,
@@ -42,9 +41,9 @@ impl Budget {
     }
 
     /// Sets, leaves or cancels the timers of the budget.
-    fn settle(&mut self, shared: &Cpu, task: &TaskShared) {
+    fn settle(&mut self, task: &TaskShared) {
         let pending = task.release_counter.pending();
-        let running = task.running();
+        let running = task.jobs.running();
         let ready = match running {
             Some(_) => task.running_ready().is_some(),
             None => pending.is_some(),
@@ -57,21 +56,21 @@ impl Budget {
         } else if self.dirty || !self.armed {
             if running.is_none() {
                 // Not begun: its thread will find the same.
-                task.grant_first();
+                task.limits.grant_first();
             }
             self.armed = true;
-            self.arm(shared, task, running.is_some());
+            self.arm(task, running.is_some());
         }
         self.dirty = false;
     }
 
-    fn arm(&self, shared: &Cpu, task: &TaskShared, begun: bool) {
-        let Some(threshold) = shared.threshold(task.present_limit()) else {
+    fn arm(&self, task: &TaskShared, begun: bool) {
+        let Some(threshold) = task.limits.threshold(task.limits.present_limit()) else {
             self.cpu.set(0);
             self.wall.set(0);
             return;
         };
-        let executed = begun.then(|| task.executed()).flatten().unwrap_or(0);
+        let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
         self.cpu
             .set(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
         self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
@@ -80,9 +79,9 @@ impl Budget {
 
 impl SliceBudgets {
     /// Of the tasks' threads; their timers signal `manager`.
-    pub(super) fn new(shared: &Cpu, manager: Tid) -> io::Result<Self> {
-        let budgets = shared.tasks.iter().enumerate();
-        let budgets = budgets.map(|(index, task)| Budget::new(index, task, manager));
+    pub(super) fn new(tasks: &Tasks, manager: Tid) -> io::Result<Self> {
+        let budgets = tasks.iter().enumerate();
+        let budgets = budgets.map(|(index, task)| Budget::new(index, task.jobs.tid(), manager));
         budgets.collect::<io::Result<_>>().map(Self)
     }
 
@@ -93,14 +92,13 @@ impl SliceBudgets {
         }
     }
 
-    pub(super) fn is_idle(shared: &Cpu) -> bool {
-        let ready = |task: &TaskShared| task.running_ready().is_some();
-        !shared.tasks.iter().any(ready)
+    pub(super) fn is_idle(tasks: &Tasks) -> bool {
+        tasks.iter().all(|task| task.running_ready().is_none())
     }
 
-    pub(super) fn settle(&mut self, shared: &Cpu) {
-        for (task, budget) in shared.tasks.iter().zip(&mut self.0) {
-            budget.settle(shared, task);
+    pub(super) fn settle(&mut self, tasks: &Tasks) {
+        for (task, budget) in tasks.iter().zip(&mut self.0) {
+            budget.settle(task);
         }
     }
 }

@@ -5,7 +5,6 @@ use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
 use crate::control::Control;
 use crate::evidence::record_dropped;
-use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
@@ -18,7 +17,7 @@ impl Managed {
         job: JobId,
         why: DropReason,
     ) -> Step {
-        let task = control.cpu.task(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
@@ -38,7 +37,7 @@ impl Managed {
             queue.ended = None;
         }
         if queue.busy == Some(job.sequence) {
-            task.note_drop(job.sequence, why);
+            task.verdicts.note_drop(job.sequence, why);
         }
         // One that waited has no thread, and those before it keep theirs.
         if !waited {
@@ -59,8 +58,8 @@ impl Managed {
             return;
         };
         if self.scheduler.permit(job.task) == Permit::Demoted
-            && let Ok(task) = control.cpu.task(job.task)
-            && !task.is_demoted(job.sequence)
+            && let Ok(task) = control.tasks.of(job.task)
+            && !task.jobs.is_demoted(job.sequence)
         {
             control.demote_job(task, job.sequence);
             self.set_class(control, task, Class::Background);
@@ -70,32 +69,30 @@ impl Managed {
     /// Notes down the jobs of which no worker ever heard.
     pub(super) fn account_for_the_rest(&mut self, control: &Control<'_>) {
         let trace = self.scheduler.sink_mut();
-        for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
+            // Of a job that never began, and that the end of the run met.
+            let unfinished = |sequence, release| {
+                let cut = control.unfinished((sequence, release), task.due(release));
+                let note = Note::Task(task.id.index(), TaskNote::Unfinished(cut));
+                control.note_patiently(note);
+            };
             while let Some(kept) = queue.backlog.take_kept() {
-                note_unfinished(control, task, (kept, control.cpu.release_of(task, kept)));
+                unfinished(kept, control.run.clock_at(task.release_of(kept)));
             }
             for (sequence, release) in queue.never_begun() {
-                if task.lost_its_priority(sequence) {
-                    dropped.add(record_dropped(&control.cpu.run, task, sequence, trace), 1);
+                if task.jobs.lost_its_priority(sequence) {
+                    dropped.add(record_dropped(control.run, task, sequence, trace), 1);
                 } else {
-                    note_unfinished(control, task, (sequence, release));
+                    unfinished(sequence, release);
                 }
             }
             let some = dropped.by_reason().filter(|&(_, count)| count > 0);
             for (why, count) in some {
                 let next = 0;
                 let dropped = TaskNote::Dropped { why, count, next };
-                control
-                    .cpu
-                    .note_patiently(Note::Task(task.id.index(), dropped));
+                control.note_patiently(Note::Task(task.id.index(), dropped));
             }
         }
     }
-}
-
-/// Notes a job that never began, and that the end of the run met.
-fn note_unfinished(control: &Control<'_>, task: &TaskShared, job: (u64, u64)) {
-    let cut = TaskNote::Unfinished(control.cpu.unfinished(task, job, 0));
-    control.cpu.note_patiently(Note::Task(task.id.index(), cut));
 }

@@ -24,15 +24,15 @@ impl Managed {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let task = control.cpu.task(job.task)?;
-        let at = control.cpu.instant(now);
+        let task = control.tasks.of(job.task)?;
+        let at = control.run.instant(now);
         if let Some(budget) = self.server_budget(control, job) {
             if let Some(beyond) = self.charge_server(control, (at, job), budget)? {
                 control.record.note_overshoot(beyond);
             }
             return Ok(());
         }
-        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
+        let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
         if let Some(exhausted) = self.exhausted_at(control, job)
             && executed >= exhausted
         {
@@ -46,12 +46,12 @@ impl Managed {
     /// that would be given again with each job.
     pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
-        if control.cpu.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+        if control.charges_by_job() {
             return None;
         }
         let slot = self
             .slot
-            .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.terms.duties.enforces && slot.job == job)?;
         let budget = slot.budget?;
         (budget.owner != BudgetOwner::Job).then(|| ServerBudget {
             owner: budget.owner,
@@ -69,15 +69,16 @@ impl Managed {
         (at, job): (Instant, JobId),
         budget: ServerBudget,
     ) -> Step<Option<u64>> {
-        let clock = cpu_of(control.cpu.task(job.task)?);
+        let clock = cpu_of(&control.tasks.of(job.task)?.jobs);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
         let now = monotonic_nanos();
         // It was not stopped since.
         note_exceeded(control, lane.take_exceeded(None, now));
         let mut used = lane.charge(clock, budget.owner);
-        for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
-                used = used.saturating_add(queue.lane.charge_rest(cpu_of(task), budget.owner));
+                used =
+                    used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
             }
         }
         let beyond = used.checked_sub(budget.remaining);
@@ -87,6 +88,7 @@ impl Managed {
         queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
         if used > 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
+            control.record.note_charged(budget.owner, amount);
             self.scheduler
                 .apply(at, Fact::Charged { cpu, job, amount })?;
         }
@@ -96,12 +98,12 @@ impl Managed {
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
     fn charge(&mut self, control: &Control<'_>, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
-        if !control.cpu.duties.enforces {
+        if !control.terms.duties.enforces {
             return Ok(());
         }
         let amount = queue.report(
             job.sequence,
-            executed.saturating_sub(control.cpu.tolerance_nanos),
+            executed.saturating_sub(control.terms.tolerance_nanos),
         );
         if amount == 0 {
             return Ok(());
@@ -114,10 +116,10 @@ impl Managed {
     pub(super) fn exhausted_at(&self, control: &Control<'_>, job: JobId) -> Option<u64> {
         let slot = self
             .slot
-            .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.terms.duties.enforces && slot.job == job)?;
         // What a job in the background uses up is on no account.
-        let task = control.cpu.task(job.task).ok()?;
-        if task.is_demoted(job.sequence) {
+        let task = control.tasks.of(job.task).ok()?;
+        if task.jobs.is_demoted(job.sequence) {
             return None;
         }
         let reported = self.queues.get(job.task.index())?.reported(job.sequence);
@@ -125,13 +127,13 @@ impl Managed {
         Some(
             reported
                 .saturating_add(remaining)
-                .saturating_add(control.cpu.tolerance_nanos),
+                .saturating_add(control.terms.tolerance_nanos),
         )
     }
 
     /// Takes the ends of jobs from the workers.
     pub(super) fn take_ends(&mut self, control: &mut Control<'_>) -> Step {
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
@@ -145,7 +147,7 @@ impl Managed {
                 self.end(control, (job, done), executed)?;
                 continue;
             }
-            queue.end_cleaning(task);
+            queue.end_cleaning(&task.jobs);
             match running {
                 // The way is free for the job in whose name the worker came here.
                 Some(next) if next.task == job.task => self.assign(control, task, next),
@@ -162,7 +164,7 @@ impl Managed {
         (job, done): (JobId, Ended),
         executed: u64,
     ) -> Step {
-        let at = control.cpu.instant(done.finished);
+        let at = control.run.instant(done.finished);
         match self.server_budget(control, job) {
             Some(budget) => {
                 self.charge_server(control, (at, job), budget)?;
@@ -177,7 +179,7 @@ impl Managed {
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
     pub(super) fn take_releases(&mut self, control: &Control<'_>, now: u64) -> Step<u64> {
-        let end = control.cpu.run.end.get();
+        let end = control.run.end.get();
         // Those that have waited longer come first.
         self.hand_on(control)?;
         let mut latest = 0;
@@ -189,11 +191,11 @@ impl Managed {
             if release >= end {
                 continue;
             }
-            let task = control.cpu.task(id)?;
+            let task = control.tasks.of(id)?;
             let queue = queue_of(&mut self.queues, id)?;
             let sequence = queue.next_sequence;
             queue.next_sequence += 1;
-            let next = control.cpu.release_of(task, queue.next_sequence);
+            let next = control.run.clock_at(task.release_of(queue.next_sequence));
             self.timers.push(Reverse((next, id)));
             latest = release;
             self.release(control, task, sequence)?;
@@ -209,7 +211,9 @@ impl Managed {
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
             return self.tell_release(control, task, sequence);
         }
-        let at = control.cpu.instant(control.cpu.release_of(task, sequence));
+        let at = control
+            .run
+            .instant(control.run.clock_at(task.release_of(sequence)));
         let job = task.job(sequence);
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
@@ -226,7 +230,7 @@ impl Managed {
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
     pub(super) fn hand_on(&mut self, control: &Control<'_>) -> Step<bool> {
         let mut any = false;
-        for task in &control.cpu.tasks {
+        for task in control.tasks {
             while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
                 let in_background = self.is_in_background(task);
                 let queue = queue_of(&mut self.queues, task.id)?;
@@ -243,13 +247,16 @@ impl Managed {
     }
 
     fn tell_release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
-        let (release, job) = (control.cpu.release_of(task, sequence), task.job(sequence));
+        let (release, job) = (
+            control.run.clock_at(task.release_of(sequence)),
+            task.job(sequence),
+        );
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
         queue.backlog.report(sequence);
         queue.released(sequence, release);
         self.scheduler
-            .apply(control.cpu.instant(release), Fact::Released { job })
+            .apply(control.run.instant(release), Fact::Released { job })
     }
 
     /// Whether the scheduler has put the current job of the task into the background.
@@ -275,7 +282,7 @@ impl ServerBudget {
 /// A thread goes on that had used up a budget of a task or a server.
 pub(super) fn note_exceeded(control: &Control<'_>, exceeded: Option<Exceeded>) {
     if let Some(exceeded) = exceeded {
-        control.cpu.notes.write(Note::Exceeded(exceeded));
+        control.note(Note::Exceeded(exceeded));
     }
 }
 

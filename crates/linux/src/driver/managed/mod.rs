@@ -29,11 +29,10 @@ use crate::control::{Control, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
-use crate::managed::{Assignment, Handover};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::task::TaskShared;
+use crate::task::{Assignment, Handover, TaskShared};
 use backlog::Backlog;
 use facts::{end_of, note_exceeded};
 use queue::{Class, TaskQueue, cpu_of, queue_of};
@@ -121,11 +120,11 @@ impl Driver for Managed {
     }
 
     fn start(&mut self, control: &Control<'_>) -> io::Result<()> {
-        if let Call::Futex(calls) = &control.cpu.call {
+        if let Call::Futex(calls) = control.call {
             self.seen = calls.count();
         }
-        for task in &control.cpu.tasks {
-            let first = control.cpu.release_of(task, 0);
+        for task in control.tasks {
+            let first = control.run.clock_at(task.release_of(0));
             self.timers.push(Reverse((first, task.id)));
         }
         Ok(())
@@ -136,7 +135,7 @@ impl Driver for Managed {
     }
 
     fn wait(&mut self, control: &Control<'_>, until: u64) -> Option<i32> {
-        if let Call::Futex(calls) = &control.cpu.call {
+        if let Call::Futex(calls) = control.call {
             calls.wait_beyond(self.seen, Some(until));
             // Before the manager looks, so that a call that comes while it does ends the next wait.
             self.seen = calls.count();
@@ -149,7 +148,7 @@ impl Driver for Managed {
     fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
         let release = self.timers.peek().map(|&Reverse((at, _))| at);
         let late = release.and_then(|release| now.checked_sub(release));
-        let mut ended = control.cpu.tasks.iter().map(|task| &task.handover);
+        let mut ended = control.tasks.iter().map(|task| &task.handover);
         let fired = woken.is_some_and(|signal| signal != kick_signal());
         let wakeups = &mut control.record.wakeups;
         let count = if ended.any(Handover::is_handed_back) {
@@ -158,7 +157,7 @@ impl Driver for Managed {
             &mut wakeups.release
         } else if self
             .wake
-            .is_some_and(|wake| wake.at <= control.cpu.instant(now))
+            .is_some_and(|wake| wake.at <= control.run.instant(now))
         {
             &mut wakeups.timer
         } else if fired || self.budget_look <= now {
@@ -175,7 +174,7 @@ impl Driver for Managed {
 
     /// Each call is a reason to look, once the run has begun.
     fn is_wanted(&self, control: &Control<'_>, _: &Option<i32>, now: u64) -> bool {
-        now >= control.cpu.epoch()
+        now >= control.run.epoch()
     }
 
     fn round(&mut self, control: &mut Control<'_>, _: &Option<i32>, now: u64) -> Step {
@@ -194,10 +193,10 @@ impl Managed {
         self.charge_running(control, now)?;
         self.take_ends(control)?;
         let latest = self.take_releases(control, now)?;
-        let mut at = control.cpu.instant(now.max(latest));
+        let mut at = control.run.instant(now.max(latest));
         // Each further round ends a job that was over already, so that it ends; the bound is a
         // safeguard, not a parameter.
-        for _ in 0..=2 * control.cpu.tasks.len() {
+        for _ in 0..=2 * control.tasks.len() {
             self.decide(control, at)?;
             control.has_decided();
             if !self.enact(control, at)? {
@@ -217,7 +216,7 @@ impl Managed {
             for queue in &mut self.queues {
                 queue.staged = 0;
             }
-            control.cpu.mode.set(self.mode.0);
+            control.set_mode(self.mode);
             while let Some(notice) = self.scheduler.take_notice() {
                 control.take_notice(&notice);
                 if let Event::Dropped { job, why } = notice.what {
@@ -236,11 +235,11 @@ impl Managed {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
-        let task = control.cpu.task(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        queue.end_cleaning(task);
+        queue.end_cleaning(&task.jobs);
         if let Some(busy) = queue.busy {
-            let class = if task.is_demoted(busy) {
+            let class = if task.jobs.is_demoted(busy) {
                 Class::Background
             } else {
                 Class::Suspended
@@ -258,9 +257,7 @@ impl Managed {
     fn enact(&mut self, control: &mut Control<'_>, at: Instant) -> Step<bool> {
         self.drop_background(control);
         let target = self.slot.map(|slot| slot.job);
-        if let Some(plan) = &control.cpu.managed {
-            plan.plan(target);
-        }
+        control.plan(target);
         // Nothing that keeps its priority wants the CPU.
         if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
             control.end_demoted();
@@ -283,7 +280,7 @@ impl Managed {
     /// The plan leaves the CPU free: no begun job goes on. One whose worker is not inside its body cannot be held
     /// there, so the manager looks again soon.
     fn hold_all(&mut self, control: &mut Control<'_>) {
-        for (task, queue) in control.cpu.tasks.iter().zip(&self.queues) {
+        for (task, queue) in control.tasks.iter().zip(&self.queues) {
             let begun = task.is_sliced() && queue.class == Class::Suspended;
             if let Some(sequence) = queue.busy.filter(|_| begun) {
                 slices::hold_begun(task, sequence, &mut control.record.suspensions);
@@ -294,12 +291,12 @@ impl Managed {
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
     fn begin(&mut self, control: &mut Control<'_>, job: JobId, at: Instant) -> Step<bool> {
-        let task = control.cpu.task(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let now = monotonic_nanos();
-        note_exceeded(control, queue.lane.take_exceeded(cpu_of(task), now));
+        note_exceeded(control, queue.lane.take_exceeded(cpu_of(&task.jobs), now));
         queue.lane.goes_on(now);
-        let demoted = task.is_demoted(job.sequence);
+        let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
                 let class = if demoted {
@@ -313,7 +310,7 @@ impl Managed {
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
-                queue.begin_cleaning(task, job.sequence);
+                queue.begin_cleaning(&task.jobs, job.sequence);
                 self.set_class(control, task, Class::Run);
                 None
             }
@@ -321,7 +318,7 @@ impl Managed {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
                 Some(_) | None if demoted => {
                     if queue.take_waiting(job.sequence).is_some() {
-                        let why = task.why_dropped(job.sequence);
+                        let why = task.verdicts.why_dropped(job.sequence);
                         queue.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
@@ -355,7 +352,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.lane.open(cpu_of(task));
+        queue.lane.open(cpu_of(&task.jobs));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -375,10 +372,10 @@ impl Managed {
             return;
         }
         queue.class = class;
-        let tid = task.tid();
+        let tid = task.jobs.tid();
         let before = monotonic_nanos();
         if class != Class::Run {
-            control.cpu.online.burns_no_more();
+            control.burns_no_more();
         }
         let done = match class {
             Class::Run => control.raise(tid, self.classes.run),
@@ -393,14 +390,14 @@ impl Managed {
             control.record.demotion.record(cost);
         }
         if class != Class::Suspended && task.suspension.is_suspended() {
-            let tolerance = control.cpu.tolerance_nanos;
+            let tolerance = control.terms.tolerance_nanos;
             slices::let_go(task, tolerance, &mut control.record.suspensions);
         }
     }
 
     /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
     fn next_look(&mut self, control: &Control<'_>) -> u64 {
-        let epoch = control.cpu.epoch();
+        let epoch = control.run.epoch();
         let release = self
             .timers
             .peek()
@@ -422,14 +419,13 @@ impl Managed {
             return u64::MAX;
         };
         let index = job.task.index();
-        let (Some(task), Some(queue)) = (control.cpu.tasks.get(index), self.queues.get(index))
-        else {
+        let (Some(task), Some(queue)) = (control.tasks.get(index), self.queues.get(index)) else {
             return u64::MAX;
         };
         let left = match self.server_budget(control, job) {
-            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
             None => match self.exhausted_at(control, job) {
-                Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
+                Some(at) => at.saturating_sub(queue.executed(&task.jobs, job.sequence)),
                 None => return u64::MAX,
             },
         };
@@ -439,7 +435,7 @@ impl Managed {
             monitor.start(left);
             return u64::MAX;
         }
-        monotonic_nanos().saturating_add(control.cpu.heartbeat_nanos.unwrap_or(left))
+        monotonic_nanos().saturating_add(control.terms.heartbeat_nanos.unwrap_or(left))
     }
 }
 
@@ -450,8 +446,9 @@ mod servers_tests;
 mod tests {
     use super::*;
     use crate::control::ManagerRecord;
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
     use crate::driver::tests::configured;
+    use crate::monitor::Monitor;
     use crate::recording::Tracer;
     use crate::words::Bell;
     use vestal_core::engine::Uniprocessor;
@@ -462,19 +459,19 @@ mod tests {
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let mut shared = Cpu::in_test(Vec::new());
-        shared.call = Call::Futex(Bell::default());
+        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
+        cpu.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);
         let mut managed = Managed::new(0, Recorder::new(scheduler, Tracer::off()), None, 1);
         let mut record = ManagerRecord::new(0, 0);
-        let control = Control::new(&shared, &mut record);
+        let control = Control::new(&cpu, &mut record);
         managed.start(&control).unwrap();
         let mut early = 0;
         for _ in 0..3 {
             // The manager looks; somebody calls twice meanwhile.
-            shared.kick_manager();
-            shared.kick_manager();
+            cpu.kick_manager();
+            cpu.kick_manager();
             let begun = monotonic_nanos();
             managed.wait(&control, begun + LONG_NANOS);
             assert!(

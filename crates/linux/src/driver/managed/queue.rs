@@ -4,7 +4,7 @@ use super::Step;
 use super::backlog::Backlog;
 use super::lane::Lane;
 use crate::sys::clock::cpu_nanos_of;
-use crate::task::TaskShared;
+use crate::task::Jobs;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};
@@ -101,24 +101,24 @@ impl TaskQueue {
 
     /// From now on what the worker executes is on the account of job `sequence`, which it has not
     /// begun.
-    pub(super) fn begin_cleaning(&mut self, task: &TaskShared, sequence: u64) {
+    pub(super) fn begin_cleaning(&mut self, jobs: &Jobs, sequence: u64) {
         self.open_account(sequence);
-        self.cleaning_since = cpu_of(task);
+        self.cleaning_since = cpu_of(jobs);
     }
 
     /// The worker is stopped, or has come to its cancellation point.
-    pub(super) fn end_cleaning(&mut self, task: &TaskShared) {
-        if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(task)) {
+    pub(super) fn end_cleaning(&mut self, jobs: &Jobs) {
+        if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(jobs)) {
             self.carried = self.carried.saturating_add(now.saturating_sub(since));
         }
     }
 
     /// What job `sequence`, which the scheduler counts as running, has executed.
-    pub(super) fn executed(&self, task: &TaskShared, sequence: u64) -> u64 {
-        if task.running() == Some(sequence) {
-            return self.carried.saturating_add(task.executed().unwrap_or(0));
+    pub(super) fn executed(&self, jobs: &Jobs, sequence: u64) -> u64 {
+        if jobs.running() == Some(sequence) {
+            return self.carried.saturating_add(jobs.executed().unwrap_or(0));
         }
-        let cleaning = match (self.cleaning_since, cpu_of(task)) {
+        let cleaning = match (self.cleaning_since, cpu_of(jobs)) {
             (Some(since), Some(now)) => now.saturating_sub(since),
             (_, _) => 0,
         };
@@ -148,22 +148,27 @@ impl TaskQueue {
 }
 
 /// The clock of its worker's thread; `None` if that is gone.
-pub(super) fn cpu_of(task: &TaskShared) -> Option<u64> {
+pub(super) fn cpu_of(jobs: &Jobs) -> Option<u64> {
     #[cfg(test)]
-    if let Some(clock) = scripted::clock_of(task) {
+    if let Some(clock) = scripted::clock_of(jobs) {
         return Some(clock);
     }
-    cpu_nanos_of(task.tid())
+    cpu_nanos_of(jobs.tid())
 }
 
 /// Clocks of workers that exist in a test alone.
 #[cfg(test)]
 pub(super) mod scripted {
-    use crate::task::TaskShared;
+    use crate::task::Jobs;
     use std::cell::RefCell;
 
     thread_local! {
         static CLOCKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// The number of this thread: there is no such thread on the machine.
+    pub(crate) fn tid_of(thread: usize) -> i32 {
+        i32::MAX - i32::try_from(thread).unwrap()
     }
 
     /// So many threads, whose clocks have gone on already.
@@ -175,7 +180,8 @@ pub(super) mod scripted {
         CLOCKS.with_borrow_mut(|clocks| clocks[thread] += nanos);
     }
 
-    pub(super) fn clock_of(task: &TaskShared) -> Option<u64> {
-        CLOCKS.with_borrow(|clocks| clocks.get(task.id.index()).copied())
+    pub(super) fn clock_of(jobs: &Jobs) -> Option<u64> {
+        let thread = usize::try_from(i32::MAX - jobs.tid()).ok()?;
+        CLOCKS.with_borrow(|clocks| clocks.get(thread).copied())
     }
 }

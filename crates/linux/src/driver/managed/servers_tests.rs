@@ -3,9 +3,10 @@
 use super::queue::scripted;
 use super::*;
 use crate::control::ManagerRecord;
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Terms};
 use crate::driver::Kind;
 use crate::job::Ended;
+use crate::monitor::Monitor;
 use crate::recording::Tracer;
 use crate::words::Allowance;
 use std::sync::{Arc, Mutex};
@@ -22,8 +23,6 @@ const US: u64 = 1_000;
 const EPOCH: u64 = 1 << 60;
 const PERIOD: u64 = 5_000 * US;
 const CAPACITY: u64 = 1_000 * US;
-/// A thread that does not exist: nobody's priority is changed.
-const NO_THREAD: i32 = i32::MAX;
 
 const PERIODIC: [fn(Duration, ByLevel<Service>) -> ServerKind; 3] = [
     |period, capacity| ServerKind::Polling { period, capacity },
@@ -119,14 +118,17 @@ impl World {
             inner: inner.unwrap(),
             facts: Arc::clone(&facts),
         };
-        let workers = configured.iter().map(|&entry| {
+        let workers = configured.iter().enumerate().map(|(number, &entry)| {
             let task = TaskShared::new("task".to_owned(), entry, 0, 2, Allowance::Unlimited);
-            task.tid.set(NO_THREAD);
+            task.jobs.tid.set(scripted::tid_of(number));
             task.in_slices()
         });
-        let mut cpu = Cpu::in_test(workers.collect());
         let (enforces, futex) = (true, true);
-        cpu.duties = Kind::Managed { enforces, futex }.duties();
+        let terms = Terms {
+            duties: Kind::Managed { enforces, futex }.duties(),
+            ..Terms::in_test(Monitor::Manager)
+        };
+        let cpu = Cpu::in_test(workers.collect(), terms);
         cpu.run.epoch.set(EPOCH);
         cpu.run.end.set(u64::MAX);
         let spy: BoxedScheduler = Box::new(spy);
@@ -153,7 +155,7 @@ impl World {
         for (task, active) in self.cpu.tasks.iter().zip(&mut self.active) {
             if let Some(assigned) = task.handover.take_assigned() {
                 assert!(active.is_none(), "it has a job");
-                task.begin(assigned.sequence, 0);
+                task.jobs.begin(assigned.sequence, 0);
                 task.suspension.enter();
                 *active = Some(assigned);
             }
@@ -181,7 +183,7 @@ impl World {
             executed: 0,
             completed: true,
         });
-        worker.finish(sequence);
+        worker.jobs.finish(sequence);
     }
 
     /// What was charged since the last call: for whose jobs, and how much.
@@ -339,7 +341,7 @@ fn what_is_charged_is_what_the_clocks_of_the_threads_went_on_by() {
             let unpaid = (0..TASKS.len()).map(|task| run.twin.unpaid_of(task)).sum();
             assert_eq!(sum + unpaid, used, "{number} {seed}");
             let lanes = run.world.cpu.tasks.iter().zip(&run.world.managed.queues);
-            let open = lanes.map(|(task, queue)| queue.lane.uncharged(cpu_of(task)));
+            let open = lanes.map(|(task, queue)| queue.lane.uncharged(cpu_of(&task.jobs)));
             assert_eq!(open.sum::<u64>(), unpaid, "{number} {seed}");
         }
         let Seen {
