@@ -1,8 +1,11 @@
 //! Where in a cycle of 10 ms jobs are seen to run.
 
 use std::sync::{Arc, Mutex};
-use vestal_core::{Instant, Service};
-use vestal_linux::{Cancelled, Config, Executive, JobContext, Monitor, Report};
+use vestal_core::{Instant, Scheduler, Service};
+use vestal_linux::{
+    Cancelled, Config, Executive, JobContext, Monitor, Recording, Report, TaskSpec,
+};
+use vestal_trace::{Header, Record, Summary, TaskInfo, World, replay};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const CYCLE: u64 = 10 * MS;
@@ -60,4 +63,39 @@ pub(crate) fn undisturbed(stolen: &[(u64, u64)]) -> Vec<u64> {
 pub(crate) fn in_cycle(looks: &[u64], cycle: u64) -> Vec<u64> {
     let within = looks.iter().filter(|&&at| at / CYCLE == cycle);
     within.map(|at| at % CYCLE).collect()
+}
+
+/// A recording that keeps everything.
+pub(crate) fn keeping() -> (Recording, Arc<Mutex<Vec<Record>>>) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let own = Arc::clone(&kept);
+    let recording = Recording::new(move |_| {
+        Ok(Box::new(move |new: &[Record]| {
+            own.lock().unwrap().extend_from_slice(new);
+        }))
+    });
+    (recording, kept)
+}
+
+/// Reports the recorded facts to a fresh scheduler, which decides the same.
+pub(crate) fn replayed(
+    specs: &[TaskSpec],
+    scheduler: &mut impl Scheduler,
+    records: &[Record],
+) -> Summary {
+    let task = |spec: &TaskSpec| TaskInfo {
+        name: spec.name.clone(),
+        criticality: spec.configuration.task.criticality,
+        period: spec.configuration.task.period,
+        deadline: spec.configuration.task.deadline,
+    };
+    let header = Header {
+        world: World::Linux,
+        ordered: false,
+        judges_misses: true,
+        tasks: specs.iter().map(task).collect(),
+        ..Header::new("")
+    };
+    let records = records.iter().map(|record| Ok::<_, ()>(*record));
+    replay(&header, records, scheduler).unwrap_or_else(|failure| panic!("{failure:?}"))
 }

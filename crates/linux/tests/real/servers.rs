@@ -1,6 +1,8 @@
 //! Managed dispatch of servers: what a server gives is bounded by its budget, however short its jobs are.
 
-use crate::looks::{CYCLE, CYCLES, MS, executive, granularity, in_cycle, looking, undisturbed};
+use crate::looks::{
+    CYCLE, CYCLES, MS, executive, granularity, in_cycle, keeping, looking, replayed, undisturbed,
+};
 use crate::support::{LO, alone_and_well, pause, spec, stolen_intervals};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -46,38 +48,44 @@ const SPORADIC: Kind = |period, capacity| ServerKind::Sporadic {
 fn served(servers: &'static [(Kind, u64)]) -> CpuSpec {
     CpuSpec::managed(
         move |tasks: &[TaskConfiguration], granularity| -> Result<BoxedScheduler, String> {
-            let last = servers.len() - 1;
-            let all = servers
-                .iter()
-                .zip(0_u32..)
-                .map(|(&(kind, budget), number)| {
-                    let capacity = ByLevel::constant(Service::from_nanos(budget));
-                    ServerConfiguration {
-                        kind: kind(Duration::from_nanos(PERIOD_NANOS), capacity),
-                        priority: 10 - number,
-                        criticality: LO,
-                        order: LocalOrder::FixedPriority,
-                    }
-                });
-            let all: Vec<ServerConfiguration> = all.collect();
-            let served = tasks.iter().enumerate().map(|(number, entry)| ServedTask {
-                task: entry.task,
-                server: ServerId(u16::try_from(number.min(last)).unwrap()),
-                priority: entry.priority,
-                on_behalf_of: None,
-            });
-            let served: Vec<ServedTask> = served.collect();
-            let engine = Hierarchy::new(&HierarchyConfiguration {
-                servers: &all,
-                tasks: &served,
-                devices: &[],
-                levels: LevelSet::new(1).unwrap(),
-                granularity,
-                wake_granularity: Duration::ZERO,
-            });
-            Ok(Box::new(engine.map_err(|error| error.to_string())?))
+            Ok(Box::new(engine(servers, tasks, granularity)?))
         },
     )
+}
+
+fn engine(
+    servers: &[(Kind, u64)],
+    tasks: &[TaskConfiguration],
+    granularity: Service,
+) -> Result<Hierarchy, String> {
+    let last = servers.len() - 1;
+    let all = servers.iter().zip(0_u32..);
+    let all = all.map(|(&(kind, budget), number)| ServerConfiguration {
+        kind: kind(
+            Duration::from_nanos(PERIOD_NANOS),
+            ByLevel::constant(Service::from_nanos(budget)),
+        ),
+        priority: 10 - number,
+        criticality: LO,
+        order: LocalOrder::FixedPriority,
+    });
+    let all: Vec<ServerConfiguration> = all.collect();
+    let served = tasks.iter().enumerate().map(|(number, entry)| ServedTask {
+        task: entry.task,
+        server: ServerId(u16::try_from(number.min(last)).unwrap()),
+        priority: entry.priority,
+        on_behalf_of: None,
+    });
+    let served: Vec<ServedTask> = served.collect();
+    let engine = Hierarchy::new(&HierarchyConfiguration {
+        servers: &all,
+        tasks: &served,
+        devices: &[],
+        levels: LevelSet::new(1).unwrap(),
+        granularity,
+        wake_granularity: Duration::ZERO,
+    });
+    engine.map_err(|error| error.to_string())
 }
 
 /// What somebody outside the run sees of a worker.
@@ -310,6 +318,47 @@ fn nothing_below_an_idling_server_runs_while_it_idles() {
                 assert_eq!(meanwhile == 0, idles, "{cycle}: {below:?}");
                 assert!(!below.is_empty(), "{cycle}: it runs later");
             }
+        });
+    }
+}
+
+/// Whatever the kind of the server: what was charged, begun and held is what a fresh scheduler makes of the facts.
+#[test]
+fn what_was_recorded_of_servers_is_decided_again() {
+    const POLLING: Kind = |period, capacity| ServerKind::Polling { period, capacity };
+    const SETS: [&[(Kind, u64)]; 4] = [
+        &[(POLLING, MS), (POLLING, 3 * MS)],
+        &[(IDLING, MS), (IDLING, 3 * MS)],
+        &[(DEFERRABLE, MS), (DEFERRABLE, 3 * MS)],
+        &[(SPORADIC, MS), (SPORADIC, 3 * MS)],
+    ];
+    for servers in SETS {
+        alone_and_well(|| {
+            let (recording, records) = keeping();
+            let specs = [
+                spec("first", LO, 2, 3, &[1]),
+                spec("second", LO, 1, 7, &[4]),
+            ];
+            let config = Config {
+                calibrate: false,
+                monitor: Monitor::Manager,
+                ..Config::new()
+            };
+            let report = Executive::new(config)
+                .cpu(served(servers))
+                .task(specs[0].clone(), |job| job.burn(Service::from_micros(400)))
+                .task(specs[1].clone(), |job| job.burn(Service::from_millis(4)))
+                .recorded(recording)
+                .run(Duration::from_millis(300))
+                .unwrap();
+            assert_eq!(report.cpus[0].lost_notices, 0);
+            let tasks = specs.clone().map(|spec| spec.configuration);
+            let mut again = engine(servers, &tasks, Service::ZERO).unwrap();
+            let summary = replayed(&specs, &mut again, &records.lock().unwrap());
+            assert!(
+                summary.facts > 300 && summary.decisions > 100,
+                "{summary:?}"
+            );
         });
     }
 }
