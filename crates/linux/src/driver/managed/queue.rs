@@ -150,7 +150,7 @@ impl TaskQueue {
 /// The clock of its worker's thread; `None` if that is gone.
 pub(super) fn cpu_of(jobs: &Jobs) -> Option<u64> {
     #[cfg(test)]
-    if let Some(clock) = scripted::clock_of(jobs) {
+    if let Some(clock) = scripted::clock_of(jobs.tid()) {
         return Some(clock);
     }
     cpu_nanos_of(jobs.tid())
@@ -159,16 +159,11 @@ pub(super) fn cpu_of(jobs: &Jobs) -> Option<u64> {
 /// Clocks of workers that exist in a test alone.
 #[cfg(test)]
 pub(super) mod scripted {
-    use crate::task::Jobs;
+    use crate::sys::Tid;
     use std::cell::RefCell;
 
     thread_local! {
         static CLOCKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-    }
-
-    /// The number of this thread: there is no such thread on the machine.
-    pub(crate) fn tid_of(thread: usize) -> i32 {
-        i32::MAX - i32::try_from(thread).unwrap()
     }
 
     /// So many threads, whose clocks have gone on already.
@@ -180,8 +175,13 @@ pub(super) mod scripted {
         CLOCKS.with_borrow_mut(|clocks| clocks[thread] += nanos);
     }
 
-    pub(super) fn clock_of(jobs: &Jobs) -> Option<u64> {
-        let thread = usize::try_from(i32::MAX - jobs.tid()).ok()?;
+    /// What the worker of this task is called: nobody, so that nobody's priority is changed.
+    pub(crate) fn tid_of(thread: usize) -> Tid {
+        Tid::MAX - Tid::try_from(thread).unwrap()
+    }
+
+    pub(super) fn clock_of(tid: Tid) -> Option<u64> {
+        let thread = usize::try_from(Tid::MAX - tid).ok()?;
         CLOCKS.with_borrow(|clocks| clocks.get(thread).copied())
     }
 }

@@ -118,7 +118,7 @@ impl World {
             inner: inner.unwrap(),
             facts: Arc::clone(&facts),
         };
-        let workers = configured.iter().enumerate().map(|(number, &entry)| {
+        let workers = configured.iter().zip(0..).map(|(&entry, number)| {
             let task = TaskShared::new("task".to_owned(), entry, 0, 2, Allowance::Unlimited);
             task.jobs.tid.set(scripted::tid_of(number));
             task.in_slices()
@@ -338,7 +338,7 @@ fn what_is_charged_is_what_the_clocks_of_the_threads_went_on_by() {
             }
             let used: u64 = run.twin.uses.iter().map(|use_of| use_of.1).sum();
             let sum: u64 = run.charged.iter().sum();
-            let unpaid = (0..TASKS.len()).map(|task| run.twin.unpaid_of(task)).sum();
+            let unpaid: u64 = (0..TASKS.len()).map(|task| run.twin.unpaid_of(task)).sum();
             assert_eq!(sum + unpaid, used, "{number} {seed}");
             let lanes = run.world.cpu.tasks.iter().zip(&run.world.managed.queues);
             let open = lanes.map(|(task, queue)| queue.lane.uncharged(cpu_of(&task.jobs)));
