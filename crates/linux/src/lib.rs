@@ -21,6 +21,11 @@
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
 //! `docs/adr/0004-linux-managed-dispatch.md`.
 //!
+//! *Budgets that outlive jobs*, of servers or of tasks (`vestal_core::BudgetOwner`), are charged by the clock of the worker's
+//! thread, whole, with what it takes to begin and to end a job; what one is exceeded by is taken off the next. A job without
+//! budget is held in its body while the CPU is free. By how much a budget may be exceeded until then, a trial before the
+//! run finds out ([`report::EnforcementReport::server_granularity`]).
+//!
 //! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
 //!
 //! Two tasks from Rust:

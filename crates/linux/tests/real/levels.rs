@@ -1,17 +1,14 @@
 //! Managed dispatch of levels on one CPU: a table, earliest deadlines with budgets, and what they leave.
 
+use crate::looks::{CYCLE, CYCLES, MS, executive, granularity, in_cycle, looking, undisturbed};
 use crate::support::{LO, alone_and_well, spec, stolen_intervals};
-use std::sync::{Arc, Mutex};
 use vestal_core::engine::Levelled;
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, Duration, Instant, LevelledConfiguration, LevelledTask,
-    Service, TableSlot, TaskConfiguration, TaskId,
+    Budgets, Container, CpuId, CpuTable, Duration, LevelledConfiguration, LevelledTask, Service,
+    TableSlot, TaskConfiguration, TaskId,
 };
-use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, JobContext, Monitor, Report};
+use vestal_linux::{BoxedScheduler, CpuSpec};
 
-const MS: u64 = 1_000_000;
-const CYCLE: u64 = 10 * MS;
-const CYCLES: u64 = 50;
 const HERE: CpuId = CpuId(0);
 
 /// One CPU with a cycle of 10 ms, in which task 0 has these slots, from and to so many milliseconds.
@@ -44,60 +41,6 @@ fn levels(containers: &'static [Container], slots: &'static [(u64, u64)]) -> Cpu
             Ok(Box::new(engine.map_err(|error| error.to_string())?))
         },
     )
-}
-
-/// When the jobs of a task were seen to run, in nanoseconds since the run began.
-type Looks = Arc<Mutex<Vec<u64>>>;
-
-/// A body that executes for `amount`, and looks at the clock all the time.
-fn looking(
-    amount: Service,
-) -> (
-    Looks,
-    impl FnMut(&mut JobContext<'_>) -> Result<(), vestal_linux::Cancelled>,
-) {
-    let looks: Looks = Arc::new(Mutex::new(Vec::with_capacity(1 << 20)));
-    let seen = Arc::clone(&looks);
-    let body = move |job: &mut JobContext<'_>| {
-        while job.executed() < amount {
-            job.burn(Service::from_micros(5))?;
-            let now = job.now().saturating_since(Instant::EPOCH).as_nanos();
-            seen.lock().unwrap().push(now);
-        }
-        Ok(())
-    };
-    (looks, body)
-}
-
-fn executive() -> Executive {
-    Executive::new(Config {
-        monitor: Monitor::Manager,
-        ..Config::new()
-    })
-}
-
-fn granularity(report: &Report) -> u64 {
-    let found = report.cpus[0].enforcement.server_granularity;
-    found.unwrap().as_nanos()
-}
-
-/// Less of stolen time than this, as a tick of the kernel takes, changes nothing of what is shown here.
-const STOLEN_NANOS_MIN: u64 = 100_000;
-
-/// The cycles in which no time was stolen.
-fn undisturbed(stolen: &[(u64, u64)]) -> Vec<u64> {
-    let disturbed = |cycle: &u64| {
-        let (from, to) = (cycle * CYCLE, (cycle + 1) * CYCLE);
-        let mut stolen = stolen.iter();
-        stolen.any(|&(begin, end)| end - begin >= STOLEN_NANOS_MIN && begin < to && end > from)
-    };
-    (1..CYCLES - 1).filter(|cycle| !disturbed(cycle)).collect()
-}
-
-/// Where in its cycle the task was seen, of one cycle.
-fn in_cycle(looks: &[u64], cycle: u64) -> Vec<u64> {
-    let within = looks.iter().filter(|&&at| at / CYCLE == cycle);
-    within.map(|at| at % CYCLE).collect()
 }
 
 /// Nothing else wants the CPU between the slots: the job has to be held.

@@ -13,6 +13,7 @@ mod endings;
 mod enforcement;
 mod left_behind;
 mod levels;
+mod looks;
 mod managed;
 mod mechanisms;
 mod plrs;

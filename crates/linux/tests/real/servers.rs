@@ -1,11 +1,14 @@
 //! Managed dispatch of servers: what a server gives is bounded by its budget, however short its jobs are.
 
+use crate::looks::{
+    CYCLE, CYCLES, MS, executive, granularity, in_cycle, keeping, looking, replayed, undisturbed,
+};
 use crate::support::{LO, alone_and_well, pause, spec, stolen_intervals};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread;
 use vestal_core::engine::Hierarchy;
-use vestal_core::server::{ByLevel, ServerKind};
+use vestal_core::server::{ByLevel, ServerKind, WhenFull};
 use vestal_core::{
     Duration, HierarchyConfiguration, Instant, LevelSet, LocalOrder, ServedTask,
     ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
@@ -17,6 +20,9 @@ const PERIOD_NANOS: u64 = 10_000_000;
 const BUDGET_NANOS: u64 = 1_000_000;
 const DEMAND: Service = Service::from_micros(20);
 
+/// A deferrable server of 1 ms every 10 ms.
+const ONE: &[(Kind, u64)] = &[(DEFERRABLE, BUDGET_NANOS)];
+
 /// How many periods of the server a test looks at, unless `VESTAL_SERVER_PERIODS` says so.
 const PERIODS: u64 = 300;
 
@@ -25,33 +31,61 @@ fn periods() -> u64 {
     asked.map_or(PERIODS, |periods| periods.parse().unwrap())
 }
 
-/// A deferrable server of 1 ms every 10 ms for all tasks.
-fn one_server(tasks: &[TaskConfiguration], granularity: Service) -> Result<BoxedScheduler, String> {
-    let server = ServerConfiguration {
-        kind: ServerKind::Deferrable {
-            period: Duration::from_nanos(PERIOD_NANOS),
-            capacity: ByLevel::constant(Service::from_nanos(BUDGET_NANOS)),
+/// A server, by its period and its budget.
+type Kind = fn(Duration, ByLevel<Service>) -> ServerKind;
+
+const DEFERRABLE: Kind = |period, capacity| ServerKind::Deferrable { period, capacity };
+const IDLING: Kind = |period, capacity| ServerKind::IdlingPeriodic { period, capacity };
+const SPORADIC: Kind = |period, capacity| ServerKind::Sporadic {
+    period,
+    capacity,
+    replenishments: 8,
+    full: WhenFull::MergeTail,
+};
+
+/// A CPU with these servers by falling priorities, each of this budget every 10 ms; all tasks are in the last one, or one
+/// in each.
+fn served(servers: &'static [(Kind, u64)]) -> CpuSpec {
+    CpuSpec::managed(
+        move |tasks: &[TaskConfiguration], granularity| -> Result<BoxedScheduler, String> {
+            Ok(Box::new(engine(servers, tasks, granularity)?))
         },
-        priority: 1,
+    )
+}
+
+fn engine(
+    servers: &[(Kind, u64)],
+    tasks: &[TaskConfiguration],
+    granularity: Service,
+) -> Result<Hierarchy, String> {
+    let last = servers.len() - 1;
+    let all = servers.iter().zip(0_u32..);
+    let all = all.map(|(&(kind, budget), number)| ServerConfiguration {
+        kind: kind(
+            Duration::from_nanos(PERIOD_NANOS),
+            ByLevel::constant(Service::from_nanos(budget)),
+        ),
+        priority: 10 - number,
         criticality: LO,
         order: LocalOrder::FixedPriority,
-    };
-    let served = |entry: &TaskConfiguration| ServedTask {
+    });
+    let all: Vec<ServerConfiguration> = all.collect();
+    let served = tasks.iter().enumerate().map(|(number, entry)| ServedTask {
         task: entry.task,
-        server: ServerId(0),
+        server: ServerId(u16::try_from(number.min(last)).unwrap()),
         priority: entry.priority,
         on_behalf_of: None,
-    };
-    let served: Vec<ServedTask> = tasks.iter().map(served).collect();
+    });
+    let served: Vec<ServedTask> = served.collect();
     let engine = Hierarchy::new(&HierarchyConfiguration {
-        servers: &[server],
+        servers: &all,
         tasks: &served,
         devices: &[],
         levels: LevelSet::new(1).unwrap(),
         granularity,
         wake_granularity: Duration::ZERO,
     });
-    Ok(Box::new(engine.map_err(|error| error.to_string())?))
+    engine.map_err(|error| error.to_string())
 }
 
 /// What somebody outside the run sees of a worker.
@@ -106,7 +140,11 @@ struct Used {
 }
 
 /// A run of short jobs, what their thread used in each period of their server by its own clock, and the report.
-fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
+fn used_by_period(
+    servers: &'static [(Kind, u64)],
+    periods: u64,
+    fault: Option<Fault>,
+) -> (Vec<Used>, Report) {
     let watched = Arc::new(Watched::default());
     let own = Arc::clone(&watched);
     let mut task = spec("short", LO, 1, 1, &[1]);
@@ -119,7 +157,7 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
         ..Config::new()
     };
     let mut executive = Executive::new(config)
-        .cpu(CpuSpec::managed(one_server))
+        .cpu(served(servers))
         .task(task, move |job| {
             if own.thread.load(Ordering::SeqCst) == 0 {
                 let since = job.now().saturating_since(Instant::EPOCH).as_nanos();
@@ -133,7 +171,6 @@ fn used_by_period(fault: Option<Fault>) -> (Vec<Used>, Report) {
     if let Some(fault) = fault {
         executive = executive.with_fault(fault);
     }
-    let periods = periods();
     let run = || executive.run(Duration::from_nanos(PERIOD_NANOS * (periods + 2)));
     let (report, looks) = thread::scope(|scope| {
         let watcher = scope.spawn(|| watch(&watched));
@@ -204,7 +241,7 @@ impl Verdict {
 )]
 fn short_jobs_get_no_more_than_the_budget_of_their_server() {
     alone_and_well(|| {
-        let (used, report) = used_by_period(None);
+        let (used, report) = used_by_period(ONE, periods(), None);
         let verdict = Verdict::of(&used, &report);
         eprintln!("{}", verdict.text);
         let enough = periods() * 9 / 10;
@@ -222,7 +259,7 @@ fn short_jobs_get_no_more_than_the_budget_of_their_server() {
 #[test]
 fn a_tolerance_for_each_job_gives_away_the_budget() {
     alone_and_well(|| {
-        let (used, report) = used_by_period(Some(Fault::ChargesByJob));
+        let (used, report) = used_by_period(ONE, periods(), Some(Fault::ChargesByJob));
         let verdict = Verdict::of(&used, &report);
         assert!(!verdict.holds(), "{}", verdict.text);
         assert!(
@@ -231,4 +268,97 @@ fn a_tolerance_for_each_job_gives_away_the_budget() {
             verdict.text
         );
     });
+}
+
+/// What is used comes back a period after it could be used, and with it no more than the budget.
+#[test]
+fn a_sporadic_server_gives_no_more_than_its_budget_in_its_period() {
+    const PERIODS: u64 = 100;
+    alone_and_well(|| {
+        let (used, report) = used_by_period(&[(SPORADIC, BUDGET_NANOS)], PERIODS, None);
+        let verdict = Verdict::of(&used, &report);
+        assert!(
+            verdict.measured as u64 > PERIODS * 9 / 10,
+            "{}",
+            verdict.text
+        );
+        assert!(verdict.holds(), "{}", verdict.text);
+        let sum: u64 = used.iter().map(|used| used.nanos).sum();
+        let least = verdict.measured as u64 * BUDGET_NANOS * 9 / 10;
+        assert!(sum > least, "it gives what there is: {}", verdict.text);
+    });
+}
+
+/// The server of the first task has 3 ms and needs 0.2: below it nothing runs until it has idled the rest away, on a CPU
+/// that is free.
+#[test]
+fn nothing_below_an_idling_server_runs_while_it_idles() {
+    const IDLES: &[(Kind, u64)] = &[(IDLING, 3 * MS), (DEFERRABLE, 6 * MS)];
+    const LEAVES: &[(Kind, u64)] = &[(DEFERRABLE, 3 * MS), (DEFERRABLE, 6 * MS)];
+    for (servers, idles) in [(IDLES, true), (LEAVES, false)] {
+        alone_and_well(|| {
+            let (recording, stolen) = stolen_intervals();
+            let (of_above, above) = looking(Service::from_micros(200));
+            let (of_below, below) = looking(Service::from_micros(4_500));
+            let report = executive()
+                .cpu(served(servers))
+                .task(spec("above", LO, 2, 10, &[1]), above)
+                .task(spec("below", LO, 1, 10, &[5]), below)
+                .recorded(recording)
+                .run(Duration::from_nanos(CYCLES * CYCLE))
+                .unwrap();
+            let cycles = undisturbed(&stolen.lock().unwrap());
+            assert!(cycles.len() as u64 > CYCLES / 5, "{stolen:?}");
+            let [above, below] = [of_above, of_below].map(|looks| looks.lock().unwrap().clone());
+            let late = granularity(&report);
+            for cycle in cycles {
+                let [above, below] = [&above, &below].map(|looks| in_cycle(looks, cycle));
+                assert!(above.iter().all(|&at| at < MS), "{cycle}: {above:?}");
+                let meanwhile = below.iter().filter(|&&at| late < at && at < 3 * MS).count();
+                assert_eq!(meanwhile == 0, idles, "{cycle}: {below:?}");
+                assert!(!below.is_empty(), "{cycle}: it runs later");
+            }
+        });
+    }
+}
+
+/// Whatever the kind of the server: what was charged, begun and held is what a fresh scheduler makes of the facts.
+#[test]
+fn what_was_recorded_of_servers_is_decided_again() {
+    const POLLING: Kind = |period, capacity| ServerKind::Polling { period, capacity };
+    const SETS: [&[(Kind, u64)]; 4] = [
+        &[(POLLING, MS), (POLLING, 3 * MS)],
+        &[(IDLING, MS), (IDLING, 3 * MS)],
+        &[(DEFERRABLE, MS), (DEFERRABLE, 3 * MS)],
+        &[(SPORADIC, MS), (SPORADIC, 3 * MS)],
+    ];
+    for servers in SETS {
+        alone_and_well(|| {
+            let (recording, records) = keeping();
+            let specs = [
+                spec("first", LO, 2, 3, &[1]),
+                spec("second", LO, 1, 7, &[4]),
+            ];
+            let config = Config {
+                calibrate: false,
+                monitor: Monitor::Manager,
+                ..Config::new()
+            };
+            let report = Executive::new(config)
+                .cpu(served(servers))
+                .task(specs[0].clone(), |job| job.burn(Service::from_micros(400)))
+                .task(specs[1].clone(), |job| job.burn(Service::from_millis(4)))
+                .recorded(recording)
+                .run(Duration::from_millis(300))
+                .unwrap();
+            assert_eq!(report.cpus[0].lost_notices, 0);
+            let tasks = specs.clone().map(|spec| spec.configuration);
+            let mut again = engine(servers, &tasks, Service::ZERO).unwrap();
+            let summary = replayed(&specs, &mut again, &records.lock().unwrap());
+            assert!(
+                summary.facts > 300 && summary.decisions > 100,
+                "{summary:?}"
+            );
+        });
+    }
 }

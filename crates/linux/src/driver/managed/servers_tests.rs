@@ -2,11 +2,11 @@
 
 use super::queue::scripted;
 use super::*;
-use crate::Monitor;
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Terms};
 use crate::driver::Kind;
 use crate::job::Ended;
+use crate::monitor::Monitor;
 use crate::recording::Tracer;
 use crate::words::Allowance;
 use std::sync::{Arc, Mutex};
@@ -338,7 +338,7 @@ fn what_is_charged_is_what_the_clocks_of_the_threads_went_on_by() {
             }
             let used: u64 = run.twin.uses.iter().map(|use_of| use_of.1).sum();
             let sum: u64 = run.charged.iter().sum();
-            let unpaid = (0..TASKS.len()).map(|task| run.twin.unpaid_of(task)).sum();
+            let unpaid: u64 = (0..TASKS.len()).map(|task| run.twin.unpaid_of(task)).sum();
             assert_eq!(sum + unpaid, used, "{number} {seed}");
             let lanes = run.world.cpu.tasks.iter().zip(&run.world.managed.queues);
             let open = lanes.map(|(task, queue)| queue.lane.uncharged(cpu_of(&task.jobs)));
