@@ -199,11 +199,11 @@ impl System {
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
         if let Some(cluster) = clusters.clone().find(|cluster| cluster.cpus.len() > 1) {
-            let why = match cluster.configuration {
-                Configuration::Levels(_) => {
-                    "levels that several CPUs have in common are for simulations in this version"
+            let why = match cluster.configuration.levels() {
+                Some(_) => {
+                    "levels C and D of several CPUs (mc2) are for simulations in this version"
                 }
-                _ => "several CPUs with one queue are for simulations in this version",
+                None => "several CPUs with one queue are for simulations in this version",
             };
             let help = "use `vestal simulate`, or a set for one CPU";
             return Some(Refusal::input(why).with_help(help));

@@ -13,7 +13,7 @@ use super::timers::{Kind, Tag};
 use crate::armed::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::task::{TaskShared, Tasks};
+use crate::task::Tasks;
 use std::io;
 
 /// The budgets of all tasks.
@@ -40,40 +40,30 @@ impl Budget {
         })
     }
 
-    /// Sets, leaves or cancels the timers of the budget.
-    fn settle(&mut self, task: &TaskShared) {
-        let pending = task.release_counter.pending();
-        let running = task.jobs.running();
-        let ready = match running {
-            Some(_) => task.running_ready().is_some(),
-            None => pending.is_some(),
-        };
+    /// Sets, leaves or cancels the timers of the budget of a job that is `ready` or not; `rest` says what it has left.
+    fn settle(&mut self, ready: bool, rest: impl FnOnce() -> Option<u64>) {
         if !ready {
             if std::mem::take(&mut self.armed) {
-                self.cpu.set(0);
-                self.wall.set(0);
+                self.arm(None);
             }
         } else if self.dirty || !self.armed {
-            if running.is_none() {
-                // Not begun: its thread will find the same.
-                task.limits.grant_first();
-            }
             self.armed = true;
-            self.arm(task, running.is_some());
+            self.arm(rest());
         }
         self.dirty = false;
     }
 
-    fn arm(&self, task: &TaskShared, begun: bool) {
-        let Some(threshold) = task.limits.threshold(task.limits.present_limit()) else {
-            self.cpu.set(0);
-            self.wall.set(0);
-            return;
-        };
-        let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
-        self.cpu
-            .set(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
-        self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
+    fn arm(&self, rest: Option<u64>) {
+        match rest {
+            None => {
+                self.cpu.set(0);
+                self.wall.set(0);
+            }
+            Some(rest) => {
+                self.cpu.set(rest.max(QUANTUM_NANOS));
+                self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
+            }
+        }
     }
 }
 
@@ -98,7 +88,21 @@ impl SliceBudgets {
 
     pub(super) fn settle(&mut self, tasks: &Tasks) {
         for (task, budget) in tasks.iter().zip(&mut self.0) {
-            budget.settle(task);
+            let pending = task.release_counter.pending();
+            let begun = task.jobs.running().is_some();
+            let ready = match begun {
+                true => task.running_ready().is_some(),
+                false => pending.is_some(),
+            };
+            budget.settle(ready, || {
+                if !begun {
+                    // Its thread will find the same.
+                    task.limits.grant_first();
+                }
+                let threshold = task.limits.threshold(task.limits.present_limit())?;
+                let executed = begun.then(|| task.jobs.executed()).flatten();
+                Some(threshold.saturating_sub(executed.unwrap_or(0)))
+            });
         }
     }
 }
