@@ -352,6 +352,12 @@ fn what_was_recorded_of_servers_is_decided_again() {
                 .run(Duration::from_millis(300))
                 .unwrap();
             assert_eq!(report.cpus[0].lost_notices, 0);
+            let enforcement = report.cpus[0].enforcement;
+            assert_eq!(
+                enforcement.server_granularity, None,
+                "nothing was tried out"
+            );
+            assert!(enforcement.server_overshoot.count > 0, "{enforcement:?}");
             let tasks = specs.clone().map(|spec| spec.configuration);
             let mut again = engine(servers, &tasks, Service::ZERO).unwrap();
             let summary = replayed(&specs, &mut again, &records.lock().unwrap());
