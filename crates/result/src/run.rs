@@ -380,12 +380,16 @@ pub struct Enforced {
     pub noticed_late: u64,
     /// What a server's budget, or a task's, may be exceeded by if no time is stolen, as a trial before the run found;
     /// null without such budgets.
+    #[serde(default)]
     pub server_granularity_ns: Option<u64>,
     /// How many of them were used up while no time was stolen, and their threads went on later.
+    #[serde(default)]
     pub server_budgets_judged: u64,
     /// The median of what these were exceeded by.
+    #[serde(default)]
     pub server_overshoot_median_ns: u64,
     /// The most of it.
+    #[serde(default)]
     pub server_overshoot_max_ns: u64,
     /// How often jobs were suspended between their slices; null if no job is cut into slices.
     pub held: Option<u64>,
