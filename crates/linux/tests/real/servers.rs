@@ -127,8 +127,8 @@ fn watch(watched: &Watched) -> Vec<Look> {
 fn standing(looks: &[Look], period: u64) -> Option<Look> {
     let from = period * PERIOD_NANOS + PERIOD_NANOS / 2;
     let until = (period + 1) * PERIOD_NANOS - PERIOD_NANOS / 50;
-    let within = looks.iter().filter(|look| (from..until).contains(&look.at));
-    within.last().copied()
+    let mut within = looks.iter().filter(|look| (from..until).contains(&look.at));
+    within.next_back().copied()
 }
 
 /// What the worker's thread used in one period of its server, and whether time was stolen meanwhile.
@@ -235,10 +235,6 @@ impl Verdict {
 
 /// `VESTAL_SERVER_PERIODS=1000` for a longer run, with `--nocapture` for its figures.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "the figures of a longer run are worth a line"
-)]
 fn short_jobs_get_no_more_than_the_budget_of_their_server() {
     alone_and_well(|| {
         let (used, report) = used_by_period(ONE, periods(), None);

@@ -276,8 +276,11 @@ pub(crate) fn undisturbed<T>(
     shown
 }
 
-/// A recording that keeps the intervals of stolen time of one CPU, in nanoseconds since the run began.
-pub(crate) fn stolen_intervals() -> (Recording, Arc<Mutex<Vec<(u64, u64)>>>) {
+/// Intervals of stolen time, each from and to, in nanoseconds since the run began.
+pub(crate) type Intervals = Arc<Mutex<Vec<(u64, u64)>>>;
+
+/// A recording that keeps the intervals of stolen time of one CPU.
+pub(crate) fn stolen_intervals() -> (Recording, Intervals) {
     let found = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&found);
     let recording = Recording::new(move |_| {
