@@ -287,12 +287,17 @@ impl Session {
         }
     }
 
-    /// The most that a job of a task can demand under the scenario within the run.
+    /// The most that a job of a task can demand under the scenario; in a file also more than its own level allows.
     pub(crate) fn demand_max(&self, task: TaskId) -> Service {
         let spec = self.tasks.get(task.index());
         match (self.workload.scenario(), spec) {
             (Scenario::Lo, Some(task)) => task.wcet.at(vestal_core::Level::LOWEST),
-            (_, Some(task)) => task.own_wcet(),
+            (Scenario::File(file), Some(spec)) => {
+                let rows = file.jobs.get(task.index()).into_iter().flatten();
+                let executions = rows.filter_map(|row| row.execution);
+                executions.fold(spec.own_wcet(), Service::max)
+            }
+            (_, Some(spec)) => spec.own_wcet(),
             (_, None) => Service::ZERO,
         }
     }

@@ -51,6 +51,11 @@ pub struct CpuSpec {
     pub guarantee: bool,
     /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
     pub backlog: Option<usize>,
+    /// The most that its tasks use of it, in millionths, where budgets that outlive jobs bound that: those let a job exceed
+    /// its own C_i(z_i). Only the check against RT throttling uses it. `None`: the C_i(z_i) do, or [`TaskSpec::demand_max`].
+    ///
+    /// [`TaskSpec::demand_max`]: crate::TaskSpec::demand_max
+    pub share_ppm: Option<u64>,
 }
 
 impl CpuSpec {
@@ -78,6 +83,7 @@ impl CpuSpec {
             decider,
             guarantee: true,
             backlog: None,
+            share_ppm: None,
         }
     }
 

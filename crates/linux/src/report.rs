@@ -97,7 +97,7 @@ pub struct CpuReport {
     pub release_lateness: Summary,
     /// Notices of the scheduler that no thread could take in time.
     pub lost_notices: u64,
-    /// How jobs were suspended between their slices; `None` if no job is cut into slices.
+    /// How jobs were suspended in the middle of their bodies; `None` if the policy asks for that nowhere.
     pub suspensions: Option<Suspensions>,
 }
 

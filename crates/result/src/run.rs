@@ -368,7 +368,8 @@ pub struct Enforced {
     pub monitor: String,
     /// In which steps it sees execution; null if that is not known.
     pub granularity_ns: Option<u64>,
-    /// By how much a limit may be exceeded when that is noticed.
+    /// By how much a job's own limit may be exceeded when that is noticed; budgets of servers and tasks are charged without
+    /// it.
     pub tolerance_ns: u64,
     /// How many overruns were noticed.
     pub overruns_noticed: u64,
@@ -391,7 +392,8 @@ pub struct Enforced {
     /// The most of it.
     #[serde(default)]
     pub server_overshoot_max_ns: u64,
-    /// How often jobs were suspended between their slices; null if no job is cut into slices.
+    /// How often jobs were suspended in the middle of their bodies, between their slices or the budgets of their servers;
+    /// null if the policy asks for that nowhere.
     pub held: Option<u64>,
     /// How often they went on all the same.
     pub held_in_vain: Option<u64>,

@@ -60,11 +60,11 @@ pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<
     let configuration = session.configuration();
     let fixed = configuration.guard(Precision::EXACT).is_ok();
     let dispatched = matches!(configuration.rank(0), Some(Rank::Jobs(_)));
-    if settings.managed && !dispatched {
+    if settings.managed && fixed && !dispatched {
         let why = "the paper dispatches only jobs with priorities of their own";
         return refused(why, "leave out --dispatch managed");
     }
-    if !settings.managed && !fixed {
+    if !fixed && !(settings.managed && dispatched) {
         let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
         return refused(why, "leave out --mechanism huang2014");
     }

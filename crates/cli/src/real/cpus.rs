@@ -1,6 +1,7 @@
 //! A session's clusters as the CPUs of a real run: who decides on each, where it runs, which tasks it has.
 
 use super::linux::{dispatch, proof};
+use super::share;
 use super::work::Body;
 use super::{Monitor, Settings};
 use crate::failure::Failure;
@@ -93,6 +94,10 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
             .and_then(|&cpu| entry_of(cpu, settings)),
         guarantee: proof(session, settings).is_some(),
         backlog: session.backlog(),
+        share_ppm: share::share_ppm(&cluster.configuration, |task| {
+            let task = cluster.tasks.get(task.index());
+            task.map_or(Service::ZERO, |&task| session.demand_max(task))
+        }),
         ..spec
     }
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_linux::{Ended, ErrorKind, Recording, Report, RunError};
-use vestal_policy::{Cluster, Precision};
+use vestal_policy::{Cluster, Precision, Refusal};
 use vestal_result::bench::Primitive;
 use vestal_result::run::Proof;
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
@@ -49,6 +49,10 @@ pub(crate) fn execute(
                     .map_err(refused)?,
             );
         } else {
+            // Nothing else lets a policy come here that fixed priorities cannot carry out.
+            let help =
+                "leave out --dispatch native: a manager can carry out the plans of the scheduler";
+            let refused = |refusal: Refusal| refused(refusal.with_help(help));
             drop(
                 cluster
                     .configuration
@@ -258,7 +262,7 @@ fn of_report(report: &Report) -> Vec<String> {
     let inversions: u64 = report.cpus.iter().filter_map(|cpu| cpu.inversions).sum();
     if inversions > 0 {
         warnings.push(format!(
-            "{inversions} times a job ran that the plan did not name; does a body block, or a plan leave the CPU free while a begun job waits?"
+            "{inversions} times a job ran that the plan did not name; does a body block, did a budget run out while a job began, or does a plan leave the CPU free while a begun job waits?"
         ));
     }
     let suspensions = report.cpus.iter().filter_map(|cpu| cpu.suspensions);

@@ -104,7 +104,7 @@ fn enforcement_lines(
     }
     if let Some(held) = cpu.suspensions {
         lines.push(format!(
-            "jobs were suspended between their slices {} times, {} times without effect",
+            "jobs were suspended in the middle of their bodies {} times, {} times without effect",
             held.times, held.ineffective
         ));
     }
@@ -121,9 +121,16 @@ fn enforcement_lines(
     lines.extend(server_line(enforcement));
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
+        // Budgets that outlive jobs are charged without it.
+        let tolerance = match enforcement.server_granularity {
+            None => {
+                let tolerance = short(enforcement.tolerance.as_nanos());
+                format!("a job may exceed its budget by {tolerance} before that counts; ")
+            }
+            Some(_) => String::new(),
+        };
         lines.push(format!(
-            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
-            short(enforcement.tolerance.as_nanos()),
+            "{tolerance}{} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
             overshoot.count,
             short(overshoot.median),
             short(overshoot.max),

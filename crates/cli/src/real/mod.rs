@@ -19,6 +19,8 @@ mod outcome;
 #[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
+mod share;
+#[cfg(target_os = "linux")]
 mod slack_trace;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -1,0 +1,92 @@
+//! What budgets that outlive jobs let their tasks use of a CPU: RT throttling stops who uses too much of it.
+
+use vestal_core::{Budgets, ByLevel, Container, Duration, Level, ServerKind, Service, TaskId};
+use vestal_policy::{Configuration, Levels, Servers};
+
+/// RT throttling looks at windows of a second.
+const WINDOW: Duration = Duration::from_nanos(vestal_core::time::NANOS_PER_SECOND);
+
+/// The most that the tasks of a CPU use, in millionths of it, if no job of a task demands more than `demand` says; `None`
+/// where each job has a limit of its own. Jobs that exceed their own C_i are no more than these budgets allow; without a
+/// budget they go on.
+pub(super) fn share_ppm(
+    configuration: &Configuration,
+    demand: impl Fn(TaskId) -> Service,
+) -> Option<u64> {
+    let tasks = configuration.tasks().iter().zip(0..);
+    let demands = tasks.map(|(task, id)| ppm(demand(TaskId(id)), task.task.period));
+    let demands: Vec<u64> = demands.collect();
+    if let Some(servers) = configuration.servers() {
+        return Some(of_servers(servers, &demands));
+    }
+    configuration
+        .levels()
+        .map(|levels| of_levels(levels, &demands))
+}
+
+/// The mode is the lowest: nothing raises it in a real run.
+fn of_servers(servers: &Servers, demands: &[u64]) -> u64 {
+    let mut asked = vec![0_u64; servers.servers.len()];
+    for (served, &demand) in servers.served.iter().zip(demands) {
+        if let Some(sum) = asked.get_mut(served.server.index()) {
+            *sum = sum.saturating_add(demand);
+        }
+    }
+    let kinds = servers.servers.iter().map(|server| supply(&server.kind));
+    let shares = kinds.zip(asked).map(|(supply, asked)| supply.min(asked));
+    shares.fold(0, u64::saturating_add)
+}
+
+fn supply(kind: &ServerKind) -> u64 {
+    let lowest = |capacity: &ByLevel<Service>| capacity.at(Level::LOWEST);
+    match kind {
+        ServerKind::Polling { period, capacity }
+        | ServerKind::IdlingPeriodic { period, capacity }
+        | ServerKind::Deferrable { period, capacity }
+        | ServerKind::Sporadic {
+            period, capacity, ..
+        } => ppm(lowest(capacity), *period),
+        ServerKind::Pibs { utilization } => {
+            ppm(utilization.at(Level::LOWEST).of_floor(WINDOW), WINDOW)
+        }
+    }
+}
+
+fn of_levels(levels: &Levels, demands: &[u64]) -> u64 {
+    let tasks = levels.tasks.iter().zip(&levels.containers).zip(demands);
+    let shares = tasks.zip(0..).map(|(((task, container), &demand), id)| {
+        let supply = match (container, levels.budgets) {
+            (Container::Table(_), _) => slots(levels, TaskId(id)),
+            (Container::Local(_) | Container::Global, Budgets::Enforced) => {
+                ppm(task.task.own_wcet(), task.task.period)
+            }
+            (Container::Local(_) | Container::Global, Budgets::Ignored)
+            | (Container::BestEffort, _) => u64::MAX,
+        };
+        supply.min(demand)
+    });
+    shares.fold(0, u64::saturating_add)
+}
+
+/// What the tables give to a task.
+fn slots(levels: &Levels, task: TaskId) -> u64 {
+    let shares = levels.tables.iter().map(|table| {
+        let own = table.slots.iter().filter(|slot| slot.task == task);
+        let given = own.fold(0, |sum: u64, slot| {
+            sum.saturating_add(slot.length.as_nanos())
+        });
+        ppm(Service::from_nanos(given), table.cycle)
+    });
+    shares.fold(0, u64::saturating_add)
+}
+
+/// So much in each period, or at once if that is longer than the window.
+fn ppm(amount: Service, period: Duration) -> u64 {
+    let window = period.min(WINDOW).as_nanos().max(1);
+    let ppm = u128::from(amount.as_nanos()) * 1_000_000 / u128::from(window);
+    u64::try_from(ppm).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+#[path = "share_tests.rs"]
+mod tests;
