@@ -386,10 +386,16 @@ mod watch {
     /// printed when the view is closed. `before` stands before the program on the command line; `keys`
     /// are pressed after two seconds.
     fn watched(before: &str, span: &str, keys: &str) -> (String, String) {
+        let amc = format!("{FMS} --policy amc --scenario overrun=0.5");
+        watched_set(before, &format!("{amc} --for {span}"), keys)
+    }
+
+    /// The same of any run.
+    fn watched_set(before: &str, set: &str, keys: &str) -> (String, String) {
         let scratch = Scratch::new("watch");
         let typescript = scratch.0.join("typescript");
-        let run = format!("{before} {VESTAL} run {FMS} --policy amc --scenario overrun=0.5");
-        let line = format!("stty rows 20 cols 100; {run} --for {span} --watch; echo exit $?");
+        let run = format!("{before} {VESTAL} run {set} --watch");
+        let line = format!("stty rows 20 cols 100; {run}; echo exit $?");
         let mut terminal = Command::new("script")
             .args(["-q", "-e", "-c", &line])
             .arg(&typescript)
@@ -430,6 +436,23 @@ mod watch {
         assert!(!first.contains('█') && later.contains('█'), "{view}");
         assert!(rest.contains("jobs: ") && rest.contains("exit 0"), "{rest}");
         assert!(!rest.contains("live view"), "{rest}");
+    }
+
+    #[test]
+    fn servers_and_levels_are_shown_by_their_tasks() {
+        let parameters = "examples/parameters/mc2-one-cpu.json";
+        let mc2 = format!("examples/mc2-one-cpu.toml --policy mc2 --parameters {parameters}");
+        let hsf = "examples/hsf-figure-14.toml --policy hsf".to_owned();
+        for (set, tasks) in [
+            (hsf, ["task1", "task2"].as_slice()),
+            (mc2, &["flight", "radar", "map", "log"]),
+        ] {
+            let (view, rest) = watched_set("", &format!("{set} --for 1s"), "");
+            for task in tasks {
+                assert!(view.contains(task), "{task} is not in {view}");
+            }
+            assert!(rest.contains("jobs: ") && rest.contains("exit 0"), "{rest}");
+        }
     }
 
     #[test]

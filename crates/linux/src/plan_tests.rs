@@ -140,6 +140,22 @@ fn a_scenario_that_stays_below_c_counts_with_what_it_demands() {
 }
 
 #[test]
+fn what_budgets_that_outlive_jobs_allow_counts_instead_of_what_jobs_demand() {
+    let check = |wcet_ms: u64, share_ppm| {
+        let cpu = CpuSpec {
+            share_ppm,
+            ..managed(Enforcement::Static)
+        };
+        set(vec![(cpu, vec![spec(1, 100, &[wcet_ms])])]).check(&able())
+    };
+    check(99, None).unwrap_err();
+    check(99, Some(930_000)).unwrap();
+    check(1, None).unwrap();
+    let message = check(1, Some(930_001)).unwrap_err().to_string();
+    assert!(message.contains("RT throttling"), "{message}");
+}
+
+#[test]
 fn a_long_job_counts_whole_because_throttling_looks_at_single_seconds() {
     assert_eq!(utilization_ppm([spec(1, 10_000, &[960])].iter()), 960_000);
     assert_eq!(utilization_ppm([spec(1, 500, &[100])].iter()), 200_000);

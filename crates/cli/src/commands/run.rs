@@ -64,7 +64,8 @@ pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<
         let why = "the paper dispatches only jobs with priorities of their own";
         return refused(why, "leave out --dispatch managed");
     }
-    if !fixed && !(settings.managed && dispatched) {
+    let carried_out = fixed || (settings.managed && dispatched);
+    if !carried_out {
         let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
         return refused(why, "leave out --mechanism huang2014");
     }

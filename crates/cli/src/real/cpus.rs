@@ -241,7 +241,9 @@ pub(super) fn serving(session: &Session) -> Vec<String> {
             session.system.policy
         ));
     }
+    // Of policies without servers that is said before.
     if let Scenario::File(file) = session.workload.scenario()
+        && has_servers(session)
         && !file.modes.is_empty()
     {
         lines.push("rows of the kind mode have no effect in a real run".to_owned());

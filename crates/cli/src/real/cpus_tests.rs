@@ -93,6 +93,48 @@ fn each_cluster_is_a_cpu_of_the_run_with_its_own_tasks() {
     assert!(few.contains("--cpus 0,0"), "{few}");
 }
 
+/// A server may use its whole budget, whatever its tasks should need: throttling would stop them all.
+#[test]
+fn a_run_whose_servers_could_use_up_the_cpu_is_refused_if_a_job_may_run_away() {
+    let scratch = std::env::temp_dir().join(format!("vestal-full-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).unwrap();
+    let [file, rows] = ["set.toml", "rows.csv"].map(|name| scratch.join(name));
+    let text = std::fs::read_to_string("../../examples/hsf-figure-14.toml").unwrap();
+    std::fs::write(&file, text.replace("capacity = 10", "capacity = 12.4")).unwrap();
+    std::fs::write(&rows, "task,task1,0,,3s\ntask,task2,0,,3s\n").unwrap();
+    let refused = |scenario: Option<&PathBuf>| {
+        let world = WorldArgs {
+            file: file.clone(),
+            policy: "hsf".to_owned(),
+            duration: Some("1s".to_owned()),
+            scenario: scenario.map(|path| path.to_str().unwrap().to_owned()),
+            seed: 1,
+            options: Vec::new(),
+            parameters: None,
+        };
+        let output = Output::new(PrintFormat::Json);
+        let session = Session::open(crate::registry::registry(), &world, "run", &output).unwrap();
+        let throttled = Rights {
+            throttling: Throttling {
+                runtime_us: 950_000,
+                period_us: 1_000_000,
+            },
+            ..able(1)
+        };
+        let executive = executive(&session, &on(&[0]), &Arc::default()).unwrap();
+        executive
+            .check(&throttled)
+            .err()
+            .map(|error| error.to_string())
+    };
+    let results = [refused(None), refused(Some(&rows))];
+    std::fs::remove_dir_all(&scratch).unwrap();
+    let [modest, runaway] = results;
+    assert_eq!(modest, None);
+    let runaway = runaway.unwrap();
+    assert!(runaway.contains("99.2 %"), "{runaway}");
+}
+
 #[test]
 fn fixed_priorities_are_left_to_the_kernel_unless_dispatch_is_managed() {
     let fixed = session(ONE_CPU, "amc");

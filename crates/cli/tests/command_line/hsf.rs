@@ -277,7 +277,7 @@ fn real_runs_of_hsf_have_no_devices_and_nothing_to_observe_without_budgets() {
         (
             FIGURE_14,
             "--mechanism=huang2014",
-            "the paper dispatches only jobs",
+            "the paper's mechanisms for fixed priorities",
         ),
     ] {
         let refused = vestal(&["run", file, "--policy", "hsf", "--for", "1s", option]);
@@ -288,6 +288,13 @@ fn real_runs_of_hsf_have_no_devices_and_nothing_to_observe_without_budgets() {
             "{option}: {}",
             refused.stderr
         );
+        // What was not given cannot be left out.
+        let other = if option.starts_with("--dispatch") {
+            "--mechanism"
+        } else {
+            "leave out --dispatch"
+        };
+        assert!(!refused.stderr.contains(other), "{}", refused.stderr);
     }
     let native = [
         "simulate",

@@ -281,6 +281,35 @@ fn what_cannot_be_done_says_why() {
         "{}",
         run.stderr
     );
+    let [file_of_one, table] = [
+        "examples/mc2-one-cpu.toml",
+        "examples/parameters/mc2-one-cpu.json",
+    ];
+    let run = ["run", file_of_one, "--policy", "mc2", "--parameters", table];
+    for (option, why, help) in [
+        (
+            "--observe",
+            "budgets of servers and tasks",
+            "leave out --observe",
+        ),
+        (
+            "--dispatch=native",
+            "keep neither tables nor deadlines",
+            "--dispatch managed can",
+        ),
+        (
+            "--mechanism=huang2014",
+            "the paper's mechanisms for fixed priorities",
+            "leave out --mechanism",
+        ),
+        ("--cpus=0,1", "has 2 entries", "name one"),
+    ] {
+        let refused = vestal(&[&run[..], &["--for", "10ms", option]].concat());
+        assert_eq!(refused.exit, 2, "{option}: {}", refused.stderr);
+        for part in [why, help] {
+            assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+        }
+    }
     let native = simulate(TWO_CPUS, &["--dispatch", "native"]);
     assert_eq!(native.exit, 2);
     assert!(

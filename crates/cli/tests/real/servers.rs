@@ -1,7 +1,9 @@
 //! Servers, and the levels of MC² on one CPU.
 
-use crate::support::{Scratch, vestal};
+use crate::support::stops::{Ending, stops};
+use crate::support::{Scratch, repository, vestal};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A server of each kind that keeps account by itself, at half a millisecond to two in ten; each task asks for more than its server gives.
 const SET: &str = r#"
@@ -174,4 +176,141 @@ fn levels_of_mc2_on_one_cpu_keep_to_their_tables_and_budgets() {
         "level D goes on: {}",
         tasks[3]
     );
+}
+
+/// `runaway` may go first, but its one job of 300 ms only has what its server gives it: 2 ms of each 10.
+const RUNAWAY: &str = r#"
+format = "vestal/1"
+levels = ["LO", "HI"]
+unit   = "ms"
+
+[[task]]
+name        = "runaway"
+criticality = "LO"
+period      = 100
+wcet        = { LO = 5 }
+
+[[task]]
+name        = "steady"
+criticality = "HI"
+period      = 100
+wcet        = { LO = 10, HI = 10 }
+
+[[server]]
+name     = "first"
+kind     = "deferrable"
+period   = 10
+capacity = { LO = 2 }
+tasks    = ["runaway"]
+
+[[server]]
+name     = "second"
+kind     = "deferrable"
+period   = 20
+capacity = { LO = 8, HI = 8 }
+tasks    = ["steady"]
+"#;
+
+#[test]
+fn a_job_that_runs_away_takes_from_its_own_server_only_and_no_row_changes_the_mode() {
+    let scratch = Scratch::new("real-runaway");
+    let (file, rows) = (scratch.0.join("set.toml"), scratch.0.join("rows.csv"));
+    std::fs::write(&file, RUNAWAY).unwrap();
+    std::fs::write(&rows, "task,runaway,0,,300ms\nmode,200ms,HI\n").unwrap();
+    let scenario = ["--policy", "hsf", "--scenario", rows.to_str().unwrap()];
+    let (result, stderr) = run_and_replay("runaway", file.to_str().unwrap(), &scenario);
+    let [runaway, steady] = [0, 1].map(|task| &result["tasks"][task]);
+    assert_eq!(number(steady, "missed"), 0, "{result:#}");
+    assert!(number(runaway, "missed") >= 8, "{result:#}");
+    // A second gives it 200 ms, so that the first job is not even done.
+    assert_eq!(number(runaway, "completed"), 0, "{result:#}");
+    assert!(
+        stderr.contains("rows of the kind mode have no effect"),
+        "{stderr}"
+    );
+    assert_eq!(result["modes"], json!([]));
+}
+
+/// Proved with servers of a million slices, because of what rounding each of them up adds.
+#[test]
+fn what_a_test_proves_of_servers_is_not_guaranteed_here() {
+    let scratch = Scratch::new("real-pt-proved");
+    let (file, slices) = (scratch.0.join("set.toml"), scratch.0.join("slices.json"));
+    let set = "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ns\"\n[[task]]\nname = \"long\"\n\
+               criticality = \"LO\"\nperiod = 1_000_000_000_000\nwcet = { LO = 700_000_000_001 }\n";
+    std::fs::write(&file, set).unwrap();
+    let million = r#"{ "format": "vestal-parameters/1", "slices": { "long": 1000000 } }"#;
+    std::fs::write(&slices, million).unwrap();
+    let file = file.to_str().unwrap();
+    let policy = ["--policy", "pt", "--set", "servers=deferrable"];
+    let more = [&policy[..], &["--parameters", slices.to_str().unwrap()]].concat();
+    let simulated = ["simulate", file, "--for", "1ms", "--format", "json"];
+    let simulated = vestal(&[&simulated[..], &more].concat());
+    assert_ne!(
+        simulated.json()["proof"],
+        Value::Null,
+        "{}",
+        simulated.stderr
+    );
+    let (_, stderr) = run_and_replay("real-pt-proved", file, &more);
+    assert!(stderr.contains("nothing is guaranteed"), "{stderr}");
+}
+
+#[test]
+fn traces_of_servers_and_levels_come_in_every_format_and_the_complete_ones_replay() {
+    let parameters = "examples/parameters/mc2-one-cpu.json";
+    let hsf = ["examples/hsf-figure-14.toml", "--policy", "hsf"];
+    let mc2 = [
+        "examples/mc2-one-cpu.toml",
+        "--policy",
+        "mc2",
+        "--parameters",
+        parameters,
+    ];
+    for set in [&hsf[..], &mc2] {
+        let scratch = Scratch::new("real-servers-formats");
+        let names = ["vtrace", "csv", "txt", "svg", "tex", "pftrace", "vcd"];
+        let files = names.map(|name| format!("{}/run.{name}", scratch.0.display()));
+        let traces = files.iter().flat_map(|file| ["--trace", file.as_str()]);
+        let traces: Vec<&str> = traces.collect();
+        let done = vestal(&[&["run"], set, &["--for", "300ms"], &traces].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        for file in &files {
+            assert!(std::fs::metadata(file).unwrap().len() > 300, "{file}");
+        }
+        // The same records are behind both, whatever is said of the file.
+        let [binary, text] = [&files[0], &files[1]].map(|file| {
+            let replayed = vestal(&["replay", file]);
+            assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+            let (_, counts) = replayed.stdout.split_once('\n').unwrap();
+            counts.to_owned()
+        });
+        assert_eq!(binary, text);
+    }
+}
+
+#[test]
+fn a_run_with_servers_that_is_stopped_says_what_they_did_till_then() {
+    let file = repository().join("examples/hsf-figure-14.toml");
+    let file = file.to_str().unwrap();
+    let run = ["run", file, "--policy", "hsf", "--for", "60s"];
+    let arguments = [&run[..], &["--trace", "x.vtrace", "--format", "json"]].concat();
+    let within = Duration::from_secs(3);
+    stops("hsf", &arguments, within, |stopped| match stopped.ending {
+        Ending::Exit(code) => {
+            assert_eq!(code, 0, "{}", stopped.stderr);
+            let document = stopped.json();
+            let lasted = number(&document, "duration_ns");
+            assert!(lasted < 60 * SECOND);
+            let idling = &document["servers"][1];
+            let periods = lasted.saturating_sub(1) / 25_000_000;
+            assert_eq!(number(idling, "replenishments"), periods, "{document:#}");
+            let (used_up, most) = (number(idling, "exhausted"), periods + 1);
+            assert!(used_up <= most && used_up + 2 >= most, "{document:#}");
+            let trace = stopped.folder.join("x.vtrace");
+            let replayed = vestal(&["replay", trace.to_str().unwrap()]);
+            assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+        }
+        Ending::Killed => assert_eq!(stopped.files(), [""; 0]),
+    });
 }
