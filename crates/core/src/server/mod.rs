@@ -232,9 +232,9 @@ impl Server {
         }
     }
 
-    /// Passes the replenishment instants up to `now`; `had_work` since the last call. Sporadic
-    /// servers and PIBS need no such step: their budgets carry instants.
-    pub fn replenish(&mut self, now: Instant, had_work: bool) {
+    /// Passes the replenishment instants up to `now`; `had_work` says of an instant since the last call whether there was
+    /// work then. Sporadic servers and PIBS need no such step: their budgets carry instants.
+    pub fn replenish(&mut self, now: Instant, had_work: impl FnOnce(Instant) -> bool) {
         match self {
             Self::Periodic(server) => server.replenish(now, had_work),
             Self::Sporadic(_) | Self::Pibs(_) => {}

@@ -76,12 +76,11 @@ impl Periodic {
         self.without_work == WithoutWork::Idled
     }
 
-    pub(super) fn replenish(&mut self, now: Instant, had_work: bool) {
-        let passed = self.budget.replenish(now);
+    pub(super) fn replenish(&mut self, now: Instant, had_work: impl FnOnce(Instant) -> bool) {
         // No wake-up is asked for the replenishment of a polling server without work: if it was before
-        // `now`, that budget was discarded there and then.
-        if passed.is_some_and(|last| last < now) {
-            self.settle_work(had_work);
+        // `now`, that budget was discarded there and then. Work that came just then is not late because the decision is.
+        if let Some(last) = self.budget.replenish(now).filter(|&last| last < now) {
+            self.settle_work(had_work(last));
         }
     }
 

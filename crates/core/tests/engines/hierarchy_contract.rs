@@ -55,6 +55,33 @@ fn c6_a_late_call_gives_the_plan_of_the_true_time_and_a_notice() {
     assert_eq!(world.events(), [(7, late), (7, depleted)]);
 }
 
+/// A polling server asks for no call while it has no work. So on a machine the decision about a release at a replenishment
+/// comes some time after it: the work was there when the budget came, unless it came later.
+#[test]
+fn c6_work_that_came_with_a_budget_has_it_however_late_the_call_is() {
+    let polling = ServerKind::Polling {
+        period: span(10),
+        capacity: ByLevel::constant(ns(4)),
+    };
+    for (came, call, served) in [
+        (20, 20, true),
+        (20, 21, true),
+        (19, 21, true),
+        (21, 22, false),
+    ] {
+        let mut world = alone(polling);
+        assert_eq!(world.engine.decide(at(0)).unwrap().slot(CPU), None);
+        let job = job(0, 0);
+        world
+            .engine
+            .apply(at(came), Fact::Released { job })
+            .unwrap();
+        let plan = world.engine.decide(at(call)).unwrap();
+        let slot = plan.slot(CPU).map(|slot| slot.job);
+        assert_eq!(slot, served.then_some(job), "came {came}, called {call}");
+    }
+}
+
 #[test]
 fn c6_calls_and_facts_that_mean_nothing_change_nothing() {
     let mut world = alone(sporadic(4, 10, 3));

@@ -24,7 +24,16 @@ impl<S: Store> Hierarchy<S> {
         let jobs = &mut work.jobs;
         jobs.arrived.stage(&mut jobs.next_sequence, at, job)?;
         self.dirty.insert(job.task);
+        self.note_work(at, job.task);
         Ok(())
+    }
+
+    /// Work for the server of `task` came then.
+    fn note_work(&mut self, at: Instant, task: TaskId) {
+        let home = self.tasks.get(task.index()).map(|entry| entry.server);
+        if let Some(seat) = home.and_then(|home| self.seats.get_mut(home.index())) {
+            seat.work_came = Some(seat.work_came.map_or(at, |first| first.min(at)));
+        }
     }
 
     pub(super) fn interrupt(
@@ -67,7 +76,11 @@ impl<S: Store> Hierarchy<S> {
         let work = self.work_mut(task)?;
         work.staged.woken_at = work.staged.woken_at.max(Some(at));
         work.staged.woken_for = woken_for;
+        let waits = work.blocked || work.staged.blocked_at.is_some();
         self.dirty.insert(task);
+        if waits {
+            self.note_work(at, task);
+        }
         Ok(())
     }
 

@@ -117,6 +117,8 @@ struct Seat {
     pending: usize,
     /// It had a ready task after the last decision.
     had_work: bool,
+    /// When work came for it first since the last decision.
+    work_came: Option<Instant>,
     /// Execution charged since the last decision.
     charged: Service,
     /// When a job of it was first confirmed to run since the last decision.
@@ -395,6 +397,7 @@ fn seats<S: Store>(
             ready: 0,
             pending: 0,
             had_work: false,
+            work_came: None,
             charged: Service::ZERO,
             started: None,
         };

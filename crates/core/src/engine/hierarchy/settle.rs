@@ -126,7 +126,9 @@ impl<S: Store> Hierarchy<S> {
     pub(super) fn settle_replenishment(&mut self, id: ServerId) {
         let now = self.clock.now;
         if let Some((seat, _)) = self.seat_mut(id) {
-            seat.server.replenish(now, seat.had_work);
+            let (had_work, came) = (seat.had_work, seat.work_came.take());
+            let at = |last| had_work || came.is_some_and(|came| came <= last);
+            seat.server.replenish(now, at);
         }
     }
 
