@@ -269,7 +269,7 @@ fn of_report(report: &Report) -> Vec<String> {
     let ineffective: u64 = suspensions.map(|held| held.ineffective).sum();
     if ineffective > 0 {
         warnings.push(format!(
-            "{ineffective} times a job went on although it was suspended until its next slice; does a body block signals and come to no cancellation point?"
+            "{ineffective} times a job went on although it was suspended until its next slice or budget; does a body block signals and come to no cancellation point?"
         ));
     }
     if let Some(lost @ 1..) = report.recorded.map(|recorded| recorded.lost) {

@@ -314,3 +314,24 @@ fn a_run_with_servers_that_is_stopped_says_what_they_did_till_then() {
         Ending::Killed => assert_eq!(stopped.files(), [""; 0]),
     });
 }
+
+/// Each has a server with what its jobs need in theory. Here that runs out while they begin and end, so that many an end is
+/// told to the scheduler only with the next budget.
+#[test]
+fn ends_that_are_told_with_a_later_budget_replay_clean() {
+    let scratch = Scratch::new("real-just-fit");
+    let file = scratch.0.join("set.toml");
+    let mut text = "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n".to_owned();
+    for task in 0..100 {
+        let period = 100 * (1 + task % 3);
+        text += &format!("[[task]]\nname = \"t{task}\"\ncriticality = \"LO\"\n");
+        text += &format!("period = {period}\nwcet = {{ LO = 0.2 }}\n");
+    }
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let (result, _) = run_and_replay("real-just-fit", file, &["--policy", "hsf"]);
+    let rows = result["servers"].as_array().unwrap();
+    assert_eq!(rows.len(), 100);
+    let used_up: u64 = rows.iter().map(|row| number(row, "exhausted")).sum();
+    assert!(used_up > 100, "{result:#}");
+}

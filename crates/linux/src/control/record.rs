@@ -7,7 +7,7 @@ use vestal_core::{Event, Notice, ServerId, Service};
 use vestal_statistics::Histogram;
 use vestal_trace::Record;
 
-/// Servers for which there is room without asking for memory while the run goes on.
+/// Servers for which there is room without asking for memory while the run goes on, beside one for each task.
 const SERVERS: usize = 64;
 
 /// What the manager notes down.
@@ -38,7 +38,7 @@ impl ManagerRecord {
             modes: Vec::with_capacity(MODES_MAX),
             overruns: vec![0; tasks],
             late_beyond_nanos,
-            servers: Vec::with_capacity(SERVERS),
+            servers: Vec::with_capacity(tasks.saturating_add(SERVERS)),
             ..Self::default()
         }
     }

@@ -15,7 +15,9 @@
 //!   is reported, or dropped, in that order;
 //! - **M1** a miss names the deadline of its job, **M2** not before that deadline unless the job was
 //!   dropped, **M3** not for a job that completed in time, **M4** once for each job; **M5** where the
-//!   header says that misses are judged, each job that completes late without being dropped has one;
+//!   header says that misses are judged, each job that completes late without being dropped has one. A manager
+//!   that cannot hold a job which just ends reports that when the job's turn comes, as a start and a completion at
+//!   one instant; it completed after it was stopped before that, and only the world knows when;
 //! - **O1** an overhead ends on the CPU on which it began, and all have ended at the end; threads that
 //!   preempt each other nest theirs, one that waits in the middle of one does not;
 //! - **G1** a gap is not longer than the time that has passed.
@@ -38,6 +40,8 @@ use vestal_core::{CpuId, Duration, Event, Fact, Instant, JobId, TaskId};
 #[derive(Clone, Debug)]
 pub struct Checks {
     native: bool,
+    /// What happened may be told later ([`Header::ordered`]).
+    tells_later: bool,
     /// The highest release reported by a native world.
     numbers: BTreeMap<TaskId, u64>,
     reported: Account,
@@ -72,6 +76,9 @@ struct TaskAccount {
     jobs: VecDeque<(u64, Instant, Option<Instant>)>,
     /// Starts of the task are recorded.
     starts: bool,
+    /// When a job of the task started last, and when one stopped last.
+    last_start: Option<(JobId, Instant)>,
+    last_stop: Option<(JobId, Instant)>,
 }
 
 type Verdict = Result<(), &'static str>;
@@ -82,6 +89,7 @@ impl Checks {
     pub fn new(header: &Header) -> Self {
         Self {
             native: header.dispatch == Dispatch::Native,
+            tells_later: !header.ordered,
             numbers: BTreeMap::new(),
             reported: Account::default(),
             observed: Account::default(),
@@ -121,7 +129,7 @@ impl Checks {
                     self.hand_on(at, job)?;
                 }
                 self.reported.see(at, fact, &self.observed)?;
-                self.owe(at, fact)
+                self.owe(self.not_over_before(at, fact), fact)
             }
             What::Observed(fact) => {
                 self.observed.see(at, fact, &self.reported)?;
@@ -228,6 +236,18 @@ impl Checks {
         Ok(())
     }
 
+    /// When what is told now had not happened yet for certain: a job that completes where it starts again, as far as
+    /// its world tells so later, was not over when it was stopped.
+    fn not_over_before(&self, at: Instant, fact: Fact) -> Instant {
+        let stopped = match fact {
+            Fact::Completed { job, .. } if self.tells_later => {
+                self.reported.stopped_before_start_at(at, job)
+            }
+            _ => None,
+        };
+        stopped.unwrap_or(at)
+    }
+
     /// A late completion asks for a miss.
     fn owe(&mut self, at: Instant, fact: Fact) -> Verdict {
         if let Fact::Completed { job, .. } = fact
@@ -306,7 +326,9 @@ impl Account {
                 if self.running.values().flatten().any(earlier) {
                     return Err("W6: another job of the task has not ended");
                 }
-                self.tasks.entry(job.task).or_default().starts = true;
+                let account = self.tasks.entry(job.task).or_default();
+                account.starts = true;
+                account.last_start = Some((job, at));
                 let running = self.running.entry(cpu).or_default();
                 if running.last() == Some(&job) {
                     return Err("W4: the job runs already");
@@ -317,7 +339,10 @@ impl Account {
                 running.push(job);
                 Ok(())
             }
-            Fact::Stopped { cpu, job, .. } => self.leave(cpu, job),
+            Fact::Stopped { cpu, job, .. } => {
+                self.tasks.entry(job.task).or_default().last_stop = Some((job, at));
+                self.leave(cpu, job)
+            }
             Fact::Charged { job, .. } => self.exists(job, other),
             Fact::Completed { cpu, job } => {
                 self.exists(job, other)?;
@@ -418,6 +443,14 @@ impl Account {
             .rev()
             .find(|(sequence, _, _)| *sequence == job.sequence)?;
         Some((*at, *done))
+    }
+
+    /// When the job was stopped before it started again at this instant.
+    fn stopped_before_start_at(&self, at: Instant, job: JobId) -> Option<Instant> {
+        let account = self.tasks.get(&job.task)?;
+        let starts_now = account.last_start == Some((job, at));
+        let stopped = account.last_stop.filter(|(stopped, _)| *stopped == job);
+        stopped.filter(|_| starts_now).map(|(_, at)| at)
     }
 
     fn released(&self, job: JobId) -> Option<Instant> {

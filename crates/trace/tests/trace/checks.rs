@@ -1,4 +1,4 @@
-//! What a recording has to agree with itself about: each side of each border of the rules W7, M2 and G1.
+//! What a recording has to agree with itself about: each side of each border of the rules W7, M2, M5 and G1.
 
 use vestal_core::*;
 use vestal_trace::replay::checks::Checks;
@@ -26,7 +26,11 @@ fn header() -> Header {
 
 /// The first rule that these records break, and the index of the one that breaks it.
 fn broken(records: &[(u64, What)]) -> Option<(usize, &'static str)> {
-    let mut checks = Checks::new(&header());
+    broken_under(&header(), records)
+}
+
+fn broken_under(header: &Header, records: &[(u64, What)]) -> Option<(usize, &'static str)> {
+    let mut checks = Checks::new(header);
     let mut all = records.iter().enumerate();
     all.find_map(|(index, (at, what))| {
         let (at, what) = (Instant::from_nanos(*at), *what);
@@ -88,4 +92,53 @@ fn m2_a_deadline_is_missed_when_it_is_reached_and_before_only_by_a_job_that_was_
         broken(&[(0, RELEASED), (10, MISSED), (11, MISSED)]),
         Some((2, "M4"))
     );
+}
+
+#[test]
+fn m5_a_manager_may_tell_of_an_end_where_the_job_goes_on_but_not_if_it_was_late_before() {
+    let judging = |ordered| Header {
+        judges_misses: true,
+        ordered,
+        ..header()
+    };
+    let fact = What::Fact;
+    let why = StopReason::Preempted;
+    let end = What::End { facts: 0 };
+    let told = |stop: u64, start: u64, completion: u64| {
+        [
+            (0, fact(Fact::Released { job: JOB })),
+            (1, fact(Fact::Started { cpu: CPU, job: JOB })),
+            (
+                stop,
+                fact(Fact::Stopped {
+                    cpu: CPU,
+                    job: JOB,
+                    why,
+                }),
+            ),
+            (start, fact(Fact::Started { cpu: CPU, job: JOB })),
+            (completion, fact(Fact::Completed { cpu: CPU, job: JOB })),
+            (completion, end),
+        ]
+    };
+    let later = judging(false);
+    assert_eq!(broken_under(&later, &told(2, 15, 15)), None);
+    assert_eq!(broken_under(&later, &told(10, 15, 15)), None);
+    assert_eq!(broken_under(&later, &told(11, 15, 15)), Some((5, "M5")));
+    // It executed at its turn.
+    assert_eq!(broken_under(&later, &told(2, 15, 16)), Some((5, "M5")));
+    assert_eq!(broken_under(&later, &told(2, 9, 10)), None);
+    // Who tells of everything at its instant has no such excuse.
+    assert_eq!(
+        broken_under(&judging(true), &told(2, 15, 15)),
+        Some((5, "M5"))
+    );
+    // Nor has a job that was never stopped.
+    let at_once = [
+        (0, fact(Fact::Released { job: JOB })),
+        (15, fact(Fact::Started { cpu: CPU, job: JOB })),
+        (15, fact(Fact::Completed { cpu: CPU, job: JOB })),
+        (15, end),
+    ];
+    assert_eq!(broken_under(&later, &at_once), Some((3, "M5")));
 }
