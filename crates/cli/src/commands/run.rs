@@ -62,7 +62,7 @@ pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<
     let dispatched = matches!(configuration.rank(0), Some(Rank::Jobs(_)));
     if settings.managed && !dispatched {
         let why = "the paper dispatches only jobs with priorities of their own";
-        return refused(why, "leave out --dispatch managed");
+        return refused(why, "leave out --mechanism huang2014");
     }
     if !settings.managed && !fixed {
         let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
