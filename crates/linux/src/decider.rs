@@ -51,6 +51,10 @@ pub struct CpuSpec {
     pub guarantee: bool,
     /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
     pub backlog: Option<usize>,
+    /// How much of the CPU its tasks may use in any second, in millionths, where something else than the limits of their
+    /// jobs says so, such as budgets of servers. `None`: what those limits allow. Beyond what throttling of real-time
+    /// threads leaves, a run is refused.
+    pub utilization_ppm: Option<u64>,
 }
 
 impl CpuSpec {
@@ -78,6 +82,7 @@ impl CpuSpec {
             decider,
             guarantee: true,
             backlog: None,
+            utilization_ppm: None,
         }
     }
 

@@ -143,7 +143,10 @@ impl Wish<'_> {
             processor: cpu.spec.processor,
             // The watchdog's.
             priority: u8::try_from(draft.manager.saturating_add(1)).unwrap_or(u8::MAX),
-            utilization_ppm: utilization_ppm(cpu.specs()),
+            utilization_ppm: cpu
+                .spec
+                .utilization_ppm
+                .unwrap_or_else(|| utilization_ppm(cpu.specs())),
         };
         Needs {
             cpus: self.cpus.iter().zip(drafts).map(of_cpu).collect(),

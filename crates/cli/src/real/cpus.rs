@@ -9,6 +9,7 @@ use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use vestal_core::server::ServerKind;
 use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
 use vestal_linux::{Config, CpuSpec, Executive, Mechanism, Processor, TaskSpec, Termination};
 use vestal_policy::{Cluster, Precision};
@@ -93,8 +94,49 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
             .and_then(|&cpu| entry_of(cpu, settings)),
         guarantee: proof(session, settings).is_some(),
         backlog: session.backlog(),
+        utilization_ppm: share_of_servers(session, cluster),
         ..spec
     }
+}
+
+/// What servers may use of their CPU in a second, in millionths. Where jobs keep to the execution times of the file that may be
+/// less: then what these allow.
+fn share_of_servers(session: &Session, cluster: &Cluster) -> Option<u64> {
+    const MILLION: u128 = 1_000_000;
+    let served = cluster.configuration.servers()?;
+    let share = |used: Service, period: Duration| {
+        let window = period.as_nanos().clamp(1, 1_000_000_000);
+        (u128::from(used.as_nanos()) * MILLION).div_ceil(u128::from(window))
+    };
+    let levels = || session.levels.iter();
+    let of_server = |kind: &ServerKind| match kind {
+        ServerKind::Pibs { utilization } => levels()
+            .map(|level| {
+                let share = utilization.at(level);
+                (u128::from(share.numerator()) * MILLION)
+                    .div_ceil(u128::from(share.denominator().max(1)))
+            })
+            .max(),
+        ServerKind::Polling { period, capacity }
+        | ServerKind::IdlingPeriodic { period, capacity }
+        | ServerKind::Deferrable { period, capacity }
+        | ServerKind::Sporadic {
+            period, capacity, ..
+        } => levels()
+            .map(|level| share(capacity.at(level), *period))
+            .max(),
+    };
+    let kinds = served.servers.iter().map(|server| &server.kind);
+    let budgets: u128 = kinds.filter_map(of_server).sum();
+    let tasks = cluster.tasks.iter().zip(&served.tasks);
+    let demand = tasks.map(|(&id, entry)| share(session.demand_max(id), entry.task.period));
+    // The rows of a file say anything.
+    let keeps_to_file = !matches!(session.workload.scenario(), Scenario::File(_));
+    let most = match keeps_to_file {
+        true => budgets.min(demand.sum()),
+        false => budgets,
+    };
+    u64::try_from(most).ok()
 }
 
 fn with_task(

@@ -132,6 +132,45 @@ fn no_kind_of_server_gives_more_than_its_share() {
     assert!(number(enforced, "server_budgets_judged") > 0, "{enforced}");
 }
 
+/// Two servers with these budgets of 20 ms, for tasks that ask for so much of theirs.
+fn two_servers(budgets: [u64; 2], demands: [u64; 2]) -> String {
+    let mut text = "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n".to_owned();
+    for (number, (budget, demand)) in budgets.into_iter().zip(demands).enumerate() {
+        text += &format!(
+            "[[task]]\nname = \"t{number}\"\ncriticality = \"LO\"\nperiod = 20\nwcet = {{ LO = {demand} }}\n\
+             [[server]]\nname = \"s{number}\"\nkind = \"deferrable\"\nperiod = 20\ncapacity = {budget}\ntasks = [\"t{number}\"]\n"
+        );
+    }
+    text
+}
+
+/// RT throttling leaves less than all: budgets are what counts, unless jobs ask for less.
+#[test]
+fn servers_that_leave_throttling_no_margin_are_refused() {
+    let scratch = Scratch::new("real-servers-throttled");
+    let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
+    let (set, rows) = (path("set.toml"), path("rows.csv"));
+    std::fs::write(&rows, "task,t0,2,,400ms\n").unwrap();
+    let run = ["run", &set, "--policy", "hsf", "--for", "100ms"];
+    for (budgets, demands, scenario, refused) in [
+        ([9, 9], [12, 9], "hi", None),
+        ([11, 9], [1, 1], "hi", None),
+        ([11, 9], [11, 9], "hi", Some("100.0 %")),
+        ([11, 9], [1, 1], &*rows, Some("100.0 %")),
+    ] {
+        std::fs::write(&set, two_servers(budgets, demands)).unwrap();
+        let done = vestal(&[&run[..], &["--scenario", scenario]].concat());
+        let expected = refused.map_or(0, |_| 3);
+        assert_eq!(
+            done.exit, expected,
+            "{budgets:?} {demands:?}: {}",
+            done.stderr
+        );
+        let said = refused.unwrap_or_default();
+        assert!(done.stderr.contains(said), "{}", done.stderr);
+    }
+}
+
 #[test]
 fn figure_14_of_holenderski_for_real_replays_clean() {
     let file = "examples/hsf-figure-14.toml";
