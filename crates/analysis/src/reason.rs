@@ -1,5 +1,6 @@
 //! Why a test says no, in numbers and in words.
 
+use crate::frame_reason::FrameReason;
 use core::fmt;
 use vestal_core::{CpuId, Duration, Level, TaskId};
 
@@ -169,6 +170,8 @@ pub enum Reason {
         /// Which task.
         task: TaskId,
     },
+    /// Frame tables: what is wrong with the frames, or why none were found.
+    Frames(FrameReason),
     /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
     /// without a full stop.
     Own(String),
@@ -304,6 +307,10 @@ impl fmt::Display for NamedReason<'_> {
         let (low, high) = (self.level(Level(0)), self.level(Level(1)));
         match self.reason {
             Reason::Own(why) => f.write_str(why),
+            Reason::Frames(why) => f.write_str(&why.in_words(
+                |id| self.task(id).to_string(),
+                |at| self.level(at).to_string(),
+            )),
             Reason::ServerTooSmall { task: id } => write!(
                 f,
                 "the server of {} may not supply a whole job before the deadline",
@@ -481,7 +488,7 @@ impl fmt::Display for Millionths {
 }
 
 /// A time exactly, in the largest unit in which it is at least 1.
-struct Time(Duration);
+pub(crate) struct Time(pub(crate) Duration);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
