@@ -30,7 +30,8 @@ impl Default for Effort {
     fn default() -> Self {
         Self {
             seed: 1,
-            steps_max: 16_000_000,
+            // Of 5000 small sets that exact search solves and worst fit does not, none took more.
+            steps_max: 4_000_000,
             goal: Goal::Feasible,
         }
     }

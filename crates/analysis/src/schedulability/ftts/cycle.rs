@@ -74,8 +74,7 @@ impl Cycle {
         let mut frames: u64 = 1;
         for period in periods {
             let each = period / frame;
-            frames = frames / frames.gcd(&each);
-            frames = frames.checked_mul(each).unwrap_or(u64::MAX);
+            frames = (frames / frames.gcd(&each)).saturating_mul(each);
             if frames > ENTRIES_MAX as u64 {
                 return Err(too_long());
             }

@@ -135,7 +135,7 @@ pub fn some_placement_fits(problem: &Problem, steps_max: u64) -> Result<Option<b
         used: vec![0; cycle.cpus],
         left: steps_max,
     };
-    Ok(look.from_task(0))
+    Ok(look.place_tasks(0))
 }
 
 struct Look<'a> {
@@ -151,7 +151,7 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// Whether the tasks from this position on can be placed.
-    fn from_task(&mut self, position: usize) -> Option<bool> {
+    fn place_tasks(&mut self, position: usize) -> Option<bool> {
         let Some(&task) = self.order.get(position) else {
             return Some(true);
         };
@@ -170,7 +170,7 @@ impl Look<'_> {
             }
             self.used[cpu] += 1;
             let job = self.cycle.pieces[task].jobs.start;
-            let found = self.from_job(position, cpu, job);
+            let found = self.place_jobs(position, cpu, job);
             self.used[cpu] -= 1;
             if found != Some(false) {
                 return found;
@@ -180,16 +180,16 @@ impl Look<'_> {
     }
 
     /// Whether the jobs of a task on this CPU from this one on can be placed, and the tasks after it.
-    fn from_job(&mut self, position: usize, cpu: usize, job: usize) -> Option<bool> {
+    fn place_jobs(&mut self, position: usize, cpu: usize, job: usize) -> Option<bool> {
         let task = self.order[position];
         if job == self.cycle.pieces[task].jobs.end {
-            return self.from_task(position + 1);
+            return self.place_tasks(position + 1);
         }
         for frame in self.cycle.jobs[job].window.clone() {
             self.left = self.left.checked_sub(1)?;
             self.change(task, (frame, cpu), |load, by| *load += u128::from(by));
             let found = match self.fits(frame) {
-                true => self.from_job(position, cpu, job + 1),
+                true => self.place_jobs(position, cpu, job + 1),
                 false => Some(false),
             };
             self.change(task, (frame, cpu), |load, by| *load -= u128::from(by));

@@ -94,22 +94,22 @@ impl<'a> State<'a> {
         let back = match change {
             Move::Cpu { task, to } => Move::Cpu {
                 task,
-                to: self.to_cpu(task, to),
+                to: self.change_cpu(task, to),
             },
             Move::Frame { job, to } => Move::Frame {
                 job,
-                to: self.to_frame(job, to),
+                to: self.change_frame(job, to),
             },
             Move::SwapCpus { one, other } => {
                 let before = self.places.cpus[one];
-                let to = self.to_cpu(other, before);
-                self.to_cpu(one, to);
+                let to = self.change_cpu(other, before);
+                self.change_cpu(one, to);
                 change
             }
             Move::SwapFrames { one, other } => {
                 let before = self.places.frames[one];
-                let to = self.to_frame(other, before);
-                self.to_frame(one, to);
+                let to = self.change_frame(other, before);
+                self.change_frame(one, to);
                 change
             }
         };
@@ -117,7 +117,7 @@ impl<'a> State<'a> {
         back
     }
 
-    fn to_cpu(&mut self, task: usize, to: usize) -> usize {
+    fn change_cpu(&mut self, task: usize, to: usize) -> usize {
         let jobs = self.cycle.pieces[task].jobs.clone();
         for job in jobs.clone() {
             self.put(job, false);
@@ -129,7 +129,7 @@ impl<'a> State<'a> {
         before
     }
 
-    fn to_frame(&mut self, job: usize, to: usize) -> usize {
+    fn change_frame(&mut self, job: usize, to: usize) -> usize {
         self.put(job, false);
         let before = std::mem::replace(&mut self.places.frames[job], to);
         self.put(job, true);

@@ -7,10 +7,9 @@ mod search;
 
 use crate::common::{Random, task};
 use std::num::NonZeroU16;
-use vestal_analysis::parameters::{FrameBarriers, FrameMap};
 use vestal_analysis::schedulability::ftts::{self, Effort, Goal, oracle};
 use vestal_analysis::{
-    Bus, FrameReason, Kind, Outcome, Parameter, Parameters, Problem, Reason, Verdict, find,
+    Bus, FrameReason, Kind, Outcome, Parameters, Problem, Reason, Verdict, find,
 };
 use vestal_core::{CpuId, Duration, Level, LevelSet, Service, Task, TaskId};
 
@@ -53,11 +52,12 @@ fn why_not(problem: &Problem) -> FrameReason {
     }
 }
 
-/// A set of up to `most` tasks, with periods that are 1, 2 or 4 frames of 60.
+/// A set of up to `most` tasks, with harmonic periods of up to 6 frames of 60, or of longer ones.
 fn random_tasks(random: &mut Random, levels: u64, most: u64, share: u64) -> Vec<Task> {
+    let chain = random.one_of(&[[1, 2, 4], [1, 3, 6], [1, 2, 6], [2, 3, 6]]);
     let one = |random: &mut Random| {
         let criticality = random.below(levels);
-        let period = 60 << random.below(3);
+        let period = 60 * random.one_of(&chain);
         let mut value = random.between(1, (60 * share / 100).max(1));
         let wcet: Vec<u64> = (0..=criticality)
             .map(|level| {

@@ -21,8 +21,7 @@ fn the_cost_that_is_kept_up_to_date_is_that_of_the_lists() {
     }
 }
 
-/// Equation 2 of places written down: CPU by task, frame by job. Frames are as long as the shortest period, which
-/// divides the others.
+/// Equation 2 of places written down: CPU by task, frame by job. Frames are gcd(T) long.
 fn holds(
     tasks: &[Task],
     (levels, cpus, frames): (usize, usize, usize),
@@ -44,27 +43,29 @@ fn holds(
                 });
                 work.max().unwrap()
             };
-            (level..levels).map(barrier).sum::<u64>() <= shortest(tasks)
+            (level..levels).map(barrier).sum::<u64>() <= frame_of(tasks)
         })
     })
 }
 
-fn shortest(tasks: &[Task]) -> u64 {
+fn frame_of(tasks: &[Task]) -> u64 {
     let periods = tasks.iter().map(|task| task.period.as_nanos());
-    periods.min().unwrap()
+    let divides = |frame: &u64| periods.clone().all(|period| period % frame == 0);
+    (1..=360).rev().find(divides).unwrap()
 }
 
 /// Every placement there is, counted through like the digits of a number.
 fn brute_force(tasks: &[Task], levels: usize, cpus: usize) -> bool {
     let each: Vec<usize> = tasks
         .iter()
-        .map(|task| (task.period.as_nanos() / shortest(tasks)) as usize)
+        .map(|task| (task.period.as_nanos() / frame_of(tasks)) as usize)
         .collect();
-    let frames = each.iter().copied().max().unwrap();
+    let is_common = |frames: &usize| each.iter().all(|each| frames.is_multiple_of(*each));
+    let frames = (1..).find(is_common).unwrap();
     let mut digits: Vec<(usize, usize)> = Vec::new();
-    for index in 0..tasks.len() {
+    for &each in &each {
         digits.push((0, cpus));
-        digits.extend(vec![(0, each[index]); frames / each[index]]);
+        digits.extend(vec![(0, each); frames / each]);
     }
     loop {
         let (mut homes, mut places, mut rest) = (Vec::new(), Vec::new(), digits.as_slice());
@@ -103,7 +104,7 @@ fn exact_search_finds_a_table_exactly_if_some_placement_is_one() {
     let mut found = [0; 2];
     for _ in 0..1_500 {
         let levels = random.between(1, 3);
-        let tasks = random_tasks(&mut random, levels, 4, 100);
+        let tasks = random_tasks(&mut random, levels, 3, 100);
         let cpus = random.between(1, 2);
         let problem = periodic(levels as usize, cpus as u16, tasks.clone());
         let exact = oracle::some_placement_fits(&problem, 1_000_000)
@@ -125,7 +126,7 @@ fn exact_search_finds_a_table_exactly_if_some_placement_is_one() {
         assert!(still || !finds(&delayed));
     }
     println!("{found:?}");
-    assert!(found.iter().all(|&count| count > 300), "{found:?}");
+    assert!(found.iter().all(|&count| count > 200), "{found:?}");
 }
 
 #[test]
@@ -245,19 +246,7 @@ fn annealing_solves_what_exact_search_solves() {
             Some(false) => assert!(!finds(&problem), "{tasks:?}"),
             Some(true) => {
                 hard += 1;
-                let mut least = 1_000;
-                while least <= 16_000_000 {
-                    let effort = Effort {
-                        steps_max: least,
-                        ..Effort::default()
-                    };
-                    if ftts::with(&problem, Duration::ZERO, &effort).why.is_none() {
-                        break;
-                    }
-                    least *= 2;
-                }
-                println!("NEED {least}");
-                solved += u32::from(least <= 16_000_000);
+                solved += u32::from(analyse(&problem).why.is_none());
             }
         }
         let effort = Effort {
