@@ -1,6 +1,6 @@
 //! Why a test of frame tables (FTTS) says no, in numbers and in words.
 
-use crate::reason::Time;
+use crate::shown::Time;
 use vestal_core::{CpuId, Duration, Level, TaskId};
 
 /// Why a cycle of frames is not proved to be one for these tasks, or none was found.

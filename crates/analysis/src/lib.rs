@@ -53,6 +53,7 @@ mod reason;
 pub mod schedulability;
 mod scratch;
 pub mod served;
+mod shown;
 mod tables;
 mod test;
 
