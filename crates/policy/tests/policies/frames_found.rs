@@ -92,13 +92,27 @@ impl Observer for Watch<'_> {
     }
 }
 
-struct Simulate<'a>(&'a Setting<'a>, &'a Overruns, Guarantee, Level, Duration);
+struct Simulate<'a> {
+    setting: &'a Setting<'a>,
+    releases: &'a Periodic,
+    demand: &'a Overruns,
+    guarantee: Guarantee,
+    highest: Level,
+    frame: Duration,
+}
 
 impl Visitor for Simulate<'_> {
     type Output = Run;
 
     fn visit<S: Scheduler + Send + ?Sized>(self, scheduler: &mut S) -> Run {
-        let Simulate(setting, demand, guarantee, highest, frame) = self;
+        let Simulate {
+            setting,
+            releases,
+            demand,
+            guarantee,
+            highest,
+            frame,
+        } = self;
         let watch = Watch {
             tasks: setting.tasks,
             highest,
@@ -108,8 +122,7 @@ impl Visitor for Simulate<'_> {
             assert!(!guaranteed, "{:?} at {at:?}", job.id);
         });
         let mut observers = (watch, (judge, FrameCounter::new(frame)));
-        let releases = Periodic::synchronous(setting.tasks);
-        simulate(scheduler, setting, &releases, demand, &mut observers).unwrap();
+        simulate(scheduler, setting, releases, demand, &mut observers).unwrap();
         let (watch, (_, counter)) = observers;
         let figures = counter.figures();
         assert_eq!((figures.overrun, figures.skipped), (0, 0));
@@ -117,8 +130,8 @@ impl Visitor for Simulate<'_> {
     }
 }
 
-/// Two cycles of a system whose tasks all begin at 0.
-fn run(system: &System, (seed, once_in): (u64, u64)) -> Run {
+/// Three cycles of a system of this set.
+fn run((system, set): (&System, &TaskSet), (seed, once_in): (u64, u64)) -> Run {
     let [cluster] = system.clusters.as_slice() else {
         panic!("{system:?}");
     };
@@ -131,7 +144,7 @@ fn run(system: &System, (seed, once_in): (u64, u64)) -> Run {
     let setting = Setting {
         tasks: &tasks,
         cpus: system.cpus,
-        end: Instant::from_nanos(2 * cycle),
+        end: Instant::from_nanos(3 * cycle),
         backlog: Backlog::UNLIMITED,
     };
     let demand = Overruns {
@@ -143,7 +156,20 @@ fn run(system: &System, (seed, once_in): (u64, u64)) -> Run {
     let guarantee = Guarantee::new(&tasks, enforcement, exhaustion);
     let highest = lists.map().levels().highest();
     let mut engine = cluster.configuration.engine(Precision::EXACT).unwrap();
-    let ran = engine.visit(Simulate(&setting, &demand, guarantee, highest, frame));
+    let first = set
+        .tasks
+        .iter()
+        .map(|task| Instant::EPOCH.saturating_add(task.offset));
+    let ran = engine.visit(Simulate {
+        setting: &setting,
+        releases: &Periodic {
+            tasks: first.zip(tasks.iter().map(|task| task.period)).collect(),
+        },
+        demand: &demand,
+        guarantee,
+        highest,
+        frame,
+    });
     assert_eq!((&ran.late, &ran.lost), (&vec![], &vec![]));
     ran
 }
@@ -172,9 +198,9 @@ fn the_flight_management_system_runs_on_four_cpus() {
             (map.length(), map.frames()),
             (Duration::from_millis(length), frames)
         );
-        let quiet = run(&system, (1, u64::MAX));
+        let quiet = run((&system, &set), (1, u64::MAX));
         assert_eq!(quiet.dropped, 0);
-        let loud = run(&system, (2, 2));
+        let loud = run((&system, &set), (2, 2));
         assert!(loud.dropped > 50, "{loud:?}");
         assert_eq!(
             loud.completed + loud.dropped,
@@ -209,7 +235,7 @@ fn of_paper(utilization: &str, searched: u64) -> (u64, u64) {
             None => {
                 let system = found(&set);
                 assert!(is_proved(&system));
-                run(&system, (drawn, 3));
+                run((&system, &set), (drawn, 3));
                 accepted += 1;
             }
         }
@@ -258,6 +284,9 @@ fn random_file(random: &mut Random) -> String {
         if period > 60 && random.once_in(4) {
             text += &format!("deadline = {}\n", random.between(60, period));
         }
+        if period > 60 && random.once_in(4) {
+            text += &format!("offset = {}\n", random.below(3 * period));
+        }
     }
     text
 }
@@ -274,7 +303,7 @@ fn tables_for_random_sets_are_never_refused_and_never_miss() {
         assert!(is_proved(&system));
         accepted += 1;
         for seed in 0..4 {
-            dropped += run(&system, (seed, 2)).dropped;
+            dropped += run((&system, &set), (seed, 2)).dropped;
         }
         let given = set.tasks.iter().map(|task| task.cpu);
         for (task, cpu) in (0..).map(TaskId).zip(given) {
@@ -412,6 +441,18 @@ fn a_given_table_is_judged_by_the_test_and_by_the_engine() {
         vestal_policy::problem(&pair, test, &given).unwrap()
     };
     assert_eq!(test.analyse(&problem(&good)).why, None);
+    // Without barriers those of the frames are found.
+    let frames = Parameters {
+        barriers: None,
+        ..good.clone()
+    };
+    let system = assembled(&pair, &frames).unwrap();
+    assert_eq!(
+        system.origin,
+        "frames of --parameters, barriers found by ftts"
+    );
+    assert_eq!(system.parameters, good);
+    assert!(is_proved(&system));
     let why = test.analyse(&problem(&shorter(6))).why.unwrap();
     assert_eq!(
         why.to_string(),

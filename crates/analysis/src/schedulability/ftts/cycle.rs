@@ -108,7 +108,9 @@ impl Cycle {
         };
         let lists = cycle.levels.saturating_mul(cycle.cpus.max(cycle.levels));
         let lists = lists.saturating_mul(cycle.levels);
-        if frames.saturating_mul(lists) > ENTRIES_MAX {
+        // No instant of the cycle is beyond the largest number.
+        let is_countable = frame.checked_mul(frames as u64).is_some();
+        if frames.saturating_mul(lists) > ENTRIES_MAX || !is_countable {
             return Err(too_long());
         }
         for (index, task) in problem.tasks().iter().enumerate() {

@@ -303,6 +303,12 @@ fn what_the_test_does_not_speak_of_is_said() {
         why_not(&periodic(1, 2, long)),
         FrameReason::CycleTooLong { .. }
     ));
+    // Few frames, which are so long that the cycle has no number.
+    let endless = [1023_u64 << 52, 1021 << 52].map(|period| task(0, period, period, &[1]));
+    assert!(matches!(
+        why_not(&periodic(1, 1, endless.to_vec())),
+        FrameReason::CycleTooLong { .. }
+    ));
     assert_eq!(analyse(&periodic(1, 2, Vec::new())).why, None);
 }
 
