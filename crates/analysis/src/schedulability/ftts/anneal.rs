@@ -224,3 +224,37 @@ impl Random {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// exp(-1/2), exp(-1), exp(-2) and exp(-3) in parts of 100 000: that often a change for the worse by so many halves
+    /// of the temperature is taken.
+    #[test]
+    fn what_is_drawn_is_exponential() {
+        let mut random = Random(5);
+        let mut above = [0_u32; 4];
+        let mut sum = 0;
+        for _ in 0..100_000 {
+            let drawn = random.exponential(1_000_000);
+            sum += drawn;
+            for (halves, count) in [1, 2, 4, 6].into_iter().zip(&mut above) {
+                *count += u32::from(drawn >= halves * 500_000);
+            }
+        }
+        for (found, expected) in above.into_iter().zip([60_653_u32, 36_788, 13_534, 4_979]) {
+            // Four standard deviations.
+            assert!(found.abs_diff(expected) < 640, "{above:?}");
+        }
+        assert!((sum / 100_000).abs_diff(1_000_000) < 13_000, "{sum}");
+    }
+
+    #[test]
+    fn small_means_are_drawn_too_and_none_is_none() {
+        let mut random = Random(6);
+        assert_eq!(random.exponential(0), 0);
+        let drawn = (0..1_000).map(|_| random.exponential(1)).max();
+        assert!(drawn.is_some_and(|largest| (3..30).contains(&largest)));
+    }
+}
