@@ -256,5 +256,7 @@ fn annealing_solves_what_exact_search_solves() {
         assert!(oracle::searched_length(&problem, &effort).unwrap().0 <= by_worst_fit);
     }
     println!("{solved} of {hard} solved; {drawn} drawn, {undecided} not decided by exact search");
-    assert!(solved * 100 >= hard * 99, "{solved} of {hard}");
+    // Of 5000, a walk that takes every change solves 4982, one that takes no worse one 4975.
+    let permille = if is_long { 998 } else { 990 };
+    assert!(solved * 1_000 >= hard * permille, "{solved} of {hard}");
 }
