@@ -42,6 +42,17 @@ clean_tree() {
         >crates/policy/src/policies/zss.rs
     printf '// who == "zss"\nconst DEMO: &str = "zss";\n#[cfg(test)]\nmod tests { fn f(name: &str) { name == "zss" } }\n' \
         >crates/sim/src/names.rs
+    # Ten files know an item of hub/core.rs, through a re-export; an eleventh only another one, and what all share.
+    mkdir -p crates/linux/src/{hub,words}
+    printf 'mod core;\nmod other;\npub(crate) use core::Core;\npub(crate) use other::{Other, One as Two};\n' >crates/linux/src/hub/mod.rs
+    echo 'pub struct Core;' >crates/linux/src/hub/core.rs
+    printf 'pub struct Other;\npub struct One;\n' >crates/linux/src/hub/other.rs
+    echo 'pub struct Bell;' >crates/linux/src/words/bell.rs
+    for spoke in 1 2 3 4 5 6 7 8 9 10; do
+        printf 'use crate::words::bell::Bell;\nuse crate::{\n    hub::Core,\n};\n' >"crates/linux/src/spoke$spoke.rs"
+    done
+    printf 'use crate::{hub::{Other, Two}, words::bell::Bell};\n#[cfg(test)]\nmod tests { use crate::hub::Core; }\n' \
+        >crates/linux/src/spoke11.rs
     seq 601 >docs/long.md
     echo 'docs/long.md a table of numbers' >scripts/long-files.txt
 }
@@ -105,10 +116,10 @@ for import in 'use vestal_core::scheduler::Plan;' 'use vestal_core::Task;' 'use 
     expect "the reference writes $import" 'crates/sim/tests/reference/mod\.rs:4:'
 done
 
-for import in 'use crate::body::JobContext;' 'use std::sync::Mutex;' 'let now = vestal_sys::clock::monotonic_nanos();'; do
-    mkdir -p crates/linux/src/account
-    printf '%s\n' "$import" >crates/linux/src/account/judge.rs
-    expect "the account writes $import" 'crates/linux/src/account/judge\.rs:1:'
+for import in 'use std::sync::Mutex;' 'let now = std::time::Instant::now();' '#![cfg(target_os = "linux")]' '#[cfg(unix)]'; do
+    mkdir -p crates/account/src
+    printf '%s\n' "$import" >crates/account/src/judge.rs
+    expect "the account writes $import" 'crates/account/src/judge\.rs:1:'
 done
 for import in 'use crate::task::Task;' 'use vestal_core::JobId;'; do
     mkdir -p crates/linux/src/words
@@ -135,6 +146,11 @@ printf '#[cfg(test)]\nuse crate::a::A;\n' >crates/sim/src/b.rs
 mkdir crates/sim/src/c && printf 'use crate::{d::D, a::A};\n' >crates/sim/src/c/deep.rs
 printf 'fn f() { crate::c::g() } // crate::a\n' >crates/sim/src/d.rs
 expect "modules that know each other" 'crates/sim/src/lib\.rs:1:'
+for import in 'use crate::hub::Core;' 'fn f() -> crate::hub::core::Core { todo() }' 'use crate::{words::bell::Bell, hub::{self, Core as C}};'; do
+    printf '%s\n' "$import" >>crates/linux/src/spoke11.rs && sed -i /tests/d crates/linux/src/spoke11.rs
+    sed -i '/cfg(test)/d' crates/linux/src/spoke11.rs
+    expect "an eleventh file writes $import" 'crates/linux/src/hub/core\.rs:1: 11 files'
+done
 printf 'match kind {\n    Enforcement::Adaptive => 1,\n}\n' >crates/sim/src/kind.rs
 printf 'fn f() { Enforcement::of(x) } // TaskOrder::FixedPriority\n#[cfg(test)]\nmod tests { use Enforcement::Static; }\n' >crates/sim/src/fine.rs
 expect "a world that matches on a kind of policy" 'crates/sim/src/kind\.rs:2:'

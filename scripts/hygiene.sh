@@ -32,8 +32,9 @@ sim       vestal-core,vestal-statistics,external *
 trace     vestal-core,external     vestal-core,vestal-testkit,external
 result    vestal-statistics,external -
 report    vestal-core,vestal-result,vestal-trace,external *
+account   vestal-core,vestal-statistics,vestal-trace -
 sys       external                 -
-linux     vestal-core,vestal-statistics,vestal-sys,vestal-trace,external *
+linux     vestal-core,vestal-statistics,vestal-account,vestal-sys,vestal-trace,external *
 bench     vestal-core,vestal-statistics,vestal-sys,vestal-trace,vestal-linux,external *
 experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
 cli       *                        *
@@ -51,11 +52,16 @@ readonly WORLDS='^crates/(sim|linux|trace|cli|report)/src/.*\.rs$'
 readonly KINDS='Enforcement|TaskOrder|Configuration'
 readonly MAY_KNOW_KINDS='/(slack_trace|bench)(/|\.rs$)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
 
-# Rooms inside a crate: the one module of the crate that each may name, its own, and what of other crates it may not.
+# Rooms: the one module of its crate that each may name, its own (`*`: any), and what else it may not.
 readonly ROOMS='
-crates/linux/src/account account std::(sync|thread|time|fs|process|net)|vestal_sys|rustix
-crates/linux/src/words   words   vestal_(core|trace|statistics)|std::(time|fs|process)
+crates/account/src     *     std::(sync|thread|time|fs|process|net|os|env)|target_(os|family|env)|cfg\((unix|windows)
+crates/linux/src/words words vestal_(core|trace|statistics|account)|std::(time|fs|process)
 '
+
+# Inside a crate no file is imported by more than so many others; but those of the rooms that all share words by.
+readonly FEW_IMPORTERS='^crates/linux/src$'
+readonly MOST_IMPORTERS=10
+readonly WIDELY_IMPORTED='^crates/linux/src/words/'
 
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
@@ -69,7 +75,9 @@ readonly PUT_OFF='T[O]DO|F[I]XME|(t[o]do|u[n]implemented)!|#!?\[i[g]nore'
 
 # ---------------------------------------------------------------------------------------------
 
-cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 3
+SCRIPTS="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)" || exit 3
+readonly SCRIPTS
+cd "${1:-$SCRIPTS/..}" || exit 3
 git rev-parse --is-inside-work-tree >/dev/null || exit 3
 
 # New files count before they are committed; deleted ones no longer do.
@@ -234,7 +242,8 @@ check_rooms() {
     while read -r room module never; do
         [ -n "$room" ] || continue
         code="$(files "^$room(/|\.rs\$)" | rust_code | grep -v '/tests\.rs:')"
-        grep -E '(^|[^A-Za-z0-9_])crate::' <<<"$code" | grep -vE "crate::$module([^A-Za-z0-9_]|\$)"
+        [ "$module" = "*" ] ||
+            grep -E '(^|[^A-Za-z0-9_])crate::' <<<"$code" | grep -vE "crate::$module([^A-Za-z0-9_]|\$)"
         grep -E "(^|[^A-Za-z0-9_])($never)" <<<"$code"
     done <<<"$ROOMS" | report "see ROOMS in scripts/hygiene.sh; hand it in as a parameter"
 }
@@ -261,6 +270,19 @@ check_module_cycles() {
             done | tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | paste -sd ' ')"
         [ -z "$loop" ] || echo "$src/lib.rs:1: modules that know each other: $loop"
     done | report "move what both need below them"
+}
+
+# What many files know nobody can change: each imports the few things that it needs.
+check_importers() {
+    local src count file names
+    for src in $(files '^crates/[^/]*/src/lib\.rs$' | sed 's|/lib\.rs$||' | grep -E "$FEW_IMPORTERS"); do
+        files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
+            xargs -0 -r awk -v src="$src" -f "$SCRIPTS/importers.awk" |
+            while read -r count file names; do
+                [ "$count" -le "$MOST_IMPORTERS" ] || grep -qE "$WIDELY_IMPORTED" <<<"$file" ||
+                    echo "$file:1: $count files import it: $names"
+            done
+    done | report "give each the part that it needs, in a file of its own"
 }
 
 # Every dependency has its reason in the decision record.
@@ -325,6 +347,7 @@ output="$(
     check_kinds_in_worlds
     check_rooms
     check_module_cycles
+    check_importers
     check_reasons
     check_printing
     check_links

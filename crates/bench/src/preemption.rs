@@ -26,6 +26,7 @@ use std::thread;
 use vestal_linux::measure::cpu_for;
 use vestal_linux::{Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
+use vestal_sys::Processor;
 use vestal_sys::clock::monotonic_nanos;
 use vestal_sys::event::sleep_until;
 use vestal_sys::sched::enter_real_time;
@@ -248,7 +249,7 @@ fn group(threads: usize, rounds: u32, cpu: usize) -> io::Result<Costs> {
 impl Group {
     /// Sets itself up and waits, blocked, until all are there.
     fn enter(&self, priority: i32) -> io::Result<u64> {
-        let entered = enter_real_time(self.cpu, priority);
+        let entered = enter_real_time(Processor(self.cpu), priority);
         self.ready.fetch_add(1, Ordering::SeqCst);
         entered?;
         while self.opened.load(Ordering::SeqCst) == 0 {

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use vestal_linux::measure::{calibrate, cpu_for, trace_records};
 use vestal_linux::{Monitor, Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
+use vestal_sys::Processor;
 use vestal_sys::clock::{cpu_nanos_of, monotonic_nanos};
 use vestal_sys::event::{PthreadBarrier, TimerFd, sleep_until};
 use vestal_sys::perf::TaskClock;
@@ -73,7 +74,7 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
             row(name, calibrate(monitor, SLEEP_NANOS, cpu, (LOW, MIDDLE))?);
         }
     }
-    enter_real_time(cpu, MIDDLE)?;
+    enter_real_time(Processor(cpu), MIDDLE)?;
     let blocked = Helper::start(cpu, HIGH, Helper::sleep)?;
     row("priority of a blocked thread", repriorities(blocked.tid()));
     row("CPU clock of a blocked thread", clock_reads(blocked.tid()));
@@ -214,7 +215,7 @@ impl Helper {
         let words = Arc::new(Words::default());
         let own = Arc::clone(&words);
         let thread = thread::spawn(move || {
-            let ready = enter_real_time(cpu, priority);
+            let ready = enter_real_time(Processor(cpu), priority);
             own.tid.store(sched::own_tid(), Ordering::SeqCst);
             ready?;
             main(&own);

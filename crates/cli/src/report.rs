@@ -214,7 +214,10 @@ impl RunResult {
             let table = Grid::of(&self.run.servers, output)
                 .text("server", |row| &row.name)
                 .number("served", |row| short(row.served_ns))
-                .number("replenishments", |row| row.replenishments)
+                .number("replenishments", |row| {
+                    row.replenishments
+                        .map_or_else(|| "-".to_owned(), |count| count.to_string())
+                })
                 .number("exhausted", |row| row.exhausted)
                 .number("postponed", |row| short(row.postponed_ns));
             let _ = write!(text, "\n{}", table.render());

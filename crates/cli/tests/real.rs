@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "real/servers.rs"]
+mod servers;
 #[path = "real/several.rs"]
 mod several;
 #[path = "real/stops.rs"]

@@ -96,6 +96,13 @@ pub trait Scheduler {
     fn suspends_until_instants(&self) -> bool {
         false
     }
+
+    /// Whether slots can have budgets that outlive jobs, a task's or a server's
+    /// ([`BudgetOwner`](crate::BudgetOwner)): what a job exceeds one by is missing afterwards, and a world that tolerates
+    /// something with each job would give it away with each. It never changes.
+    fn budgets_outlive_jobs(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! forward {
@@ -126,6 +133,9 @@ macro_rules! forward {
         }
         fn suspends_until_instants(&self) -> bool {
             (**self).suspends_until_instants()
+        }
+        fn budgets_outlive_jobs(&self) -> bool {
+            (**self).budgets_outlive_jobs()
         }
     };
 }

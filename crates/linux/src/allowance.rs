@@ -1,6 +1,6 @@
 //! What permits say of what jobs may execute.
 
-pub(crate) use crate::words::Allowance;
+use crate::words::Allowance;
 use vestal_core::Permit;
 
 impl Allowance {

@@ -1,11 +1,13 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
-use crate::cpu::Cpu;
+use crate::cpu::Planned;
 use crate::evidence::{ClockLook, Intervals};
 use crate::recording::Tracer;
+use crate::run::Run;
+use crate::suspension::Suspension;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::task::TaskShared;
+use crate::task::Jobs;
 use std::fmt;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
@@ -28,11 +30,16 @@ pub type Body = dyn FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send;
 /// What a job body may know and do.
 #[derive(Debug)]
 pub struct JobContext<'a> {
-    pub(crate) shared: &'a Cpu,
-    pub(crate) task: &'a TaskShared,
+    /// The clock of releases and deadlines.
+    pub(crate) run: &'a Run,
+    /// Under managed dispatch: the plan.
+    pub(crate) plan: Option<&'a Planned>,
+    pub(crate) jobs: &'a Jobs,
+    pub(crate) suspension: &'a Suspension,
     pub(crate) job: JobId,
     /// Clock readings.
     pub(crate) release: u64,
+    pub(crate) due: u64,
     pub(crate) demand: Service,
     pub(crate) saw_cancellation: bool,
     /// What the last look at the plan found; an inversion is counted when it begins.
@@ -56,20 +63,19 @@ impl JobContext<'_> {
     /// When it was released.
     #[must_use]
     pub fn release(&self) -> Instant {
-        self.shared.instant(self.release)
+        self.run.instant(self.release)
     }
 
     /// When it is due.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.release()
-            .saturating_add(self.task.configuration.task.deadline)
+        self.run.instant(self.due)
     }
 
     /// The present instant on the clock of releases and deadlines.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.shared.instant(monotonic_nanos())
+        self.run.instant(monotonic_nanos())
     }
 
     /// The execution that the scenario demands of this job.
@@ -81,16 +87,16 @@ impl JobContext<'_> {
     /// The CPU time that this job has consumed.
     #[must_use]
     pub fn executed(&self) -> Service {
-        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.account_base()))
+        Service::from_nanos(own_cpu_nanos().saturating_sub(self.jobs.account_base()))
     }
 
     /// Whether the job lost its priority: it exhausted its limit, the mode rose above its task, or the
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
-        self.task.suspension.wait();
+        self.suspension.wait();
         self.observe(true);
-        let cancelled = self.task.cancelled(self.job.sequence);
+        let cancelled = self.jobs.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
     }
@@ -108,19 +114,19 @@ impl JobContext<'_> {
     /// body can be suspended here. The plan ceases to name a suspended job together with its suspension, so
     /// who reads that it is not named looks whether it is suspended before it says so.
     pub(crate) fn observe(&mut self, listens: bool) {
-        let Some(managed) = &self.shared.managed else {
+        let Some(plan) = self.plan else {
             return;
         };
         let named = loop {
-            let named = managed.names(self.job);
-            if named || !listens || !self.task.suspension.is_suspended() {
+            let named = plan.names(self.job);
+            if named || !listens || !self.suspension.is_suspended() {
                 break named;
             }
-            self.task.suspension.wait();
+            self.suspension.wait();
         };
         // A demoted job runs in the background, with which no plan is concerned.
-        let named = named || self.task.is_demoted(self.job.sequence);
-        self.in_order = managed.observe(named, self.in_order);
+        let named = named || self.jobs.is_demoted(self.job.sequence);
+        self.in_order = plan.observe(named, self.in_order);
     }
 
     /// A cancellation point.
@@ -175,29 +181,29 @@ impl JobContext<'_> {
             let before = self.looked;
             let mut wall = monotonic_nanos();
             #[cfg(feature = "real")]
-            crate::fault::delay(self.shared, crate::fault::Point::BurnLook);
-            let mut others = self.own.others(&self.shared.notes);
+            self.own.delay(crate::fault::Point::BurnLook);
+            let mut others = self.own.others();
             if self.keeps_its_priority() {
                 if others != before.others {
                     // They may have come between the two readings above: then the next jump is not theirs.
-                    others = self.own.others(&self.shared.notes);
+                    others = self.own.others();
                     wall = self.note_resumed(before.wall);
                 } else if wall.saturating_sub(before.wall) >= STOLEN_NANOS_MIN {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
-                self.shared.online.burns(wall);
+                self.own.burns(wall);
             }
             self.looked = ClockLook { wall, cpu, others };
             if !goes_on {
                 break;
             }
         }
-        self.shared.online.burns_no_more();
+        self.own.burns_no_more();
     }
 
     /// No other thread than one that is more urgent may preempt the job.
     fn keeps_its_priority(&self) -> bool {
-        !self.task.is_demoted(self.job.sequence) && !self.task.suspension.is_suspended()
+        !self.jobs.is_demoted(self.job.sequence) && !self.suspension.is_suspended()
     }
 
     /// Looks at the clocks for the first time after something else than burning, and notes how long the thread
@@ -205,7 +211,7 @@ impl JobContext<'_> {
     fn note_away(&mut self) {
         let before = self.looked;
         self.looked = ClockLook {
-            others: self.own.others(&self.shared.notes),
+            others: self.own.others(),
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
@@ -219,8 +225,7 @@ impl JobContext<'_> {
         if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
             self.trace.open();
             let now = monotonic_nanos();
-            self.own
-                .note(&self.shared.notes, Note::Away { now, waited });
+            self.own.note(Note::Away { now, waited });
             self.trace.close();
         }
     }
@@ -256,7 +261,7 @@ impl JobContext<'_> {
             charged,
             counted: self.own.is_counted().then_some(since),
         };
-        self.own.note(&self.shared.notes, jump);
+        self.own.note(jump);
         self.trace.close();
     }
 
@@ -271,7 +276,7 @@ impl JobContext<'_> {
             now,
             waited: since.nanos,
         };
-        self.own.note(&self.shared.notes, resumed);
+        self.own.note(resumed);
         self.trace.close();
         now
     }

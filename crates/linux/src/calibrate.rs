@@ -1,16 +1,17 @@
 //! How sharp a budget monitor really is here: tried out on a thread that does nothing but run.
 
-use crate::config::Monitor;
-use crate::monitor::{Armed, QUANTUM_NANOS};
+use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::monitor::Monitor;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::ManagerSignals;
-use crate::sys::{self, Tid};
+use crate::sys::{self, Processor, Tid};
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use vestal_statistics::Histogram;
+use vestal_core::Service;
+use vestal_statistics::{Histogram, Summary};
 
 /// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
 /// caches, as they do between the overruns of a run. Neither is a multiple of a usual heartbeat, so
@@ -21,6 +22,23 @@ const REST_NANOS: u64 = 3_070_000;
 
 /// No trial may take longer; on a machine on which one does, a run would be pointless.
 const TRIAL_NANOS_MAX: u64 = 50_000_000;
+
+/// What was tried out on the processor of a CPU before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Calibration {
+    /// By how much a thread exceeded its budget before its monitor said so.
+    pub(crate) monitor: Option<Summary>,
+    /// What a budget that outlives jobs may be exceeded by until the thread stands that used it up.
+    pub(crate) servers: Option<Service>,
+}
+
+impl Calibration {
+    /// The granularity obtained: the 99th percentile of what the monitor was late by.
+    pub(crate) fn granularity(&self) -> Option<Service> {
+        let monitor = self.monitor?;
+        Some(Service::from_nanos(monitor.p99))
+    }
+}
 
 /// The two threads of a calibration: one burns, the other waits for the monitor.
 #[derive(Default)]
@@ -79,7 +97,7 @@ pub fn calibrate(
 fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Histogram> {
     let mut overshoots = Histogram::default();
     // Published even on failure, else the burner would wait for it.
-    let ready = enter_real_time(cpu, priority);
+    let ready = enter_real_time(Processor(cpu), priority);
     trial.manager.store(sys::sched::own_tid(), Ordering::SeqCst);
     ready?;
     let signals = ManagerSignals::default();
@@ -108,7 +126,7 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
     while trial.manager.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
         thread::yield_now();
     }
-    enter_real_time(cpu, priority)?;
+    enter_real_time(Processor(cpu), priority)?;
     let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
     if let Some(armed) = armed {

@@ -1,36 +1,7 @@
 //! What a run is made from.
 
+use crate::monitor::Monitor;
 use vestal_core::{Duration, Service, TaskConfiguration};
-
-/// How an exhausted limit is noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Monitor {
-    /// A `task-clock` counter of `perf_event_open` per worker, which overflows when the *thread* has
-    /// run for its limit. No wake-up without an overrun, some tens of microseconds late.
-    Perf,
-    /// A wall timer at the predicted exhaustion, after which the manager reads the thread's CPU
-    /// clock again. Sharper, but wakes the manager for every job that was preempted.
-    Manager,
-    /// The manager looks at the CPU clocks of all running jobs every [`Config::heartbeat`], whether
-    /// there is a reason or not: simple, portable, and as late as its period is long.
-    Heartbeat,
-    /// A `timer_create` timer on the thread's CPU time. The kernel looks at those in its tick only,
-    /// so it is milliseconds late (up to 1/HZ); here for comparison.
-    PosixTimer,
-}
-
-impl Monitor {
-    /// The name on the command line and in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Perf => "perf",
-            Self::Manager => "manager",
-            Self::Heartbeat => "heartbeat",
-            Self::PosixTimer => "posix-timer",
-        }
-    }
-}
 
 /// Which threads handle what of a native run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

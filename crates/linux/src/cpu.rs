@@ -13,25 +13,21 @@
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod call;
+mod planned;
+mod terms;
 
-use crate::account::{Note, TaskNote};
-use crate::allowance::Allowance;
-use crate::config::{Config, Monitor, Termination};
-use crate::duties::Duties;
-use crate::managed::Managed;
 use crate::meter::Accounts;
-use crate::monitor::{Armed, QUANTUM_NANOS};
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::{self, Tid};
-use crate::task::TaskShared;
+use crate::sys::{self, Processor, Tid};
+use crate::task::Tasks;
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
-use crate::zss::Rank;
 pub(crate) use call::Call;
-use std::sync::atomic::AtomicU32;
+pub(crate) use planned::Planned;
 use std::sync::{Arc, OnceLock};
-use vestal_core::{ContractViolation, CpuId, Event, Instant, JobId, Notice, Service, TaskId};
+pub(crate) use terms::Terms;
+use vestal_core::{CpuId, Instant, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
@@ -40,19 +36,10 @@ pub(crate) struct Cpu {
     pub(crate) run: Arc<Run>,
     /// Its number in the set.
     pub(crate) id: CpuId,
-    pub(crate) tasks: Vec<TaskShared>,
-    /// Indices in `tasks`, the most urgent first.
-    pub(crate) by_urgency: Vec<usize>,
+    pub(crate) tasks: Tasks,
     /// The processor that it runs on.
-    pub(crate) processor: usize,
-    pub(crate) monitor: Monitor,
-    /// Whether a job that used up the limit of its own level makes way for all others.
-    pub(crate) stops_at_own_limit: bool,
-    /// Whether deadlines are guaranteed.
-    pub(crate) guarantee: bool,
-    /// How many jobs of one task may wait behind its current one; `None`: any number.
-    pub(crate) backlog: Option<usize>,
-    pub(crate) tolerance_nanos: u64,
+    pub(crate) processor: Processor,
+    pub(crate) terms: Terms,
     /// Where this CPU stands; workers wait on it for their releases.
     pub(crate) phase: Arc<Phase>,
     /// The clock when this CPU ended.
@@ -74,9 +61,8 @@ pub(crate) struct Cpu {
     /// What manager and idle detector used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
     /// Under managed dispatch: the plan.
-    pub(crate) managed: Option<Managed>,
-    /// Who does what: set before any thread starts, as is how the manager is called.
-    pub(crate) duties: Duties,
+    pub(crate) planned: Option<Planned>,
+    /// How the manager is called.
     pub(crate) call: Call,
     /// The text of a panic of its manager; written before the stop that it is about.
     manager_panic: OnceLock<String>,
@@ -100,34 +86,14 @@ impl crate::fault::Faulty for Cpu {
 }
 
 impl Cpu {
-    /// CPU 0 of a run of its own; whoever makes a set gives it [`Self::run`] and [`Self::id`].
-    pub(crate) fn new(
-        mut tasks: Vec<TaskShared>,
-        config: &Config,
-        processor: usize,
-        monitor: Monitor,
-        tolerance: Service,
-    ) -> Self {
-        let phase: Arc<Phase> = Arc::default();
-        for (task, id) in tasks.iter_mut().zip((0..).map(TaskId)) {
-            task.id = id;
-            task.phase = Arc::clone(&phase);
-        }
-        let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
-        let online = Online::new(tasks.len());
-        by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
+    /// CPU 0 of `run`, native; whoever makes a set gives it [`Self::id`], and says what is different.
+    pub(crate) fn new(run: &Arc<Run>, tasks: Tasks, processor: Processor, terms: Terms) -> Self {
         Self {
-            run: Arc::new(Run::new(config)),
+            run: Arc::clone(run),
             id: CpuId(0),
-            tasks,
-            by_urgency,
             processor,
-            monitor,
-            stops_at_own_limit: true,
-            guarantee: true,
-            backlog: None,
-            tolerance_nanos: tolerance.as_nanos(),
-            phase,
+            terms,
+            phase: Arc::clone(&tasks.phase),
             stopped_at: Latest::default(),
             manager_tid: Latest::default(),
             idle_tid: Latest::default(),
@@ -136,22 +102,16 @@ impl Cpu {
             question: Question::default(),
             // The run's own is put here when it is known how much it has to hold.
             notes: channel(1).0,
-            online,
+            online: Online::new(tasks.len()),
+            tasks,
             beat: Beat::default(),
             accounts: Accounts::default(),
-            managed: None,
-            duties: Duties::native(config.enforce),
+            planned: None,
             call: Call::Signal,
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
         }
-    }
-
-    /// The task with this number.
-    pub(crate) fn task(&self, id: TaskId) -> Result<&TaskShared, ContractViolation> {
-        let task = self.tasks.get(id.index());
-        task.ok_or(ContractViolation::UnknownTask(id))
     }
 
     /// Whether jobs are released.
@@ -169,63 +129,6 @@ impl Cpu {
         self.run.instant(nanos)
     }
 
-    /// The clock when job `sequence` of `task` is released.
-    pub(crate) fn release_of(&self, task: &TaskShared, sequence: u64) -> u64 {
-        self.epoch().saturating_add(task.release_of(sequence))
-    }
-
-    /// What workers have to know of what the scheduler says.
-    pub(crate) fn note_notice(&self, notice: &Notice) {
-        let task = |job: JobId| self.tasks.get(job.task.index());
-        match notice.what {
-            Event::Overrun { job, level, .. } => {
-                if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
-                    let used_up = TaskNote::UsedUp {
-                        sequence: job.sequence,
-                        after: notice.at.as_nanos(),
-                    };
-                    self.notes.write(Note::Task(job.task.index(), used_up));
-                }
-            }
-            Event::Dropped { job, why } => {
-                // A manager that dispatches knows whether the worker has the job.
-                if let Some(task) = task(job)
-                    && self.duties.is_native()
-                {
-                    task.note_drop(job.sequence, why);
-                }
-            }
-            Event::ModeChanged { .. }
-            | Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. }
-            | Event::Late { .. } => {}
-        }
-    }
-
-    /// `task` loses its job number `sequence` and all before it.
-    pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
-            && let Some(note) = self.take_priority(task)
-        {
-            self.notes.write(note);
-        }
-        match self.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
-            // The idle detector says when.
-            Termination::Deferred => self.want_idle(),
-        }
-    }
-
-    /// The CPU is idle: time for demoted jobs to end.
-    pub(crate) fn end_demoted(&self) {
-        for task in &self.tasks {
-            task.cancel_demoted();
-        }
-    }
-
     pub(crate) fn want_idle(&self) {
         self.question.ask();
     }
@@ -233,67 +136,6 @@ impl Cpu {
     pub(crate) fn kick_manager(&self) {
         self.online.call(monotonic_nanos());
         self.call.call(self.manager_tid.get());
-    }
-
-    /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
-    pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
-        self.arm(task, monitor, |threshold| {
-            let rest = threshold.saturating_sub(task.executed()?);
-            Some(rest.max(QUANTUM_NANOS))
-        });
-    }
-
-    /// Lets it fire after `rest` of what the present allowance is. The allowance is read again afterwards: whoever changed it
-    /// meanwhile may have armed the monitor before this did.
-    pub(crate) fn arm(
-        &self,
-        task: &TaskShared,
-        monitor: &Armed,
-        rest: impl Fn(u64) -> Option<u64>,
-    ) {
-        let mut allowance = task.present_limit();
-        loop {
-            if let Some(threshold) = self.threshold(allowance)
-                && let Some(rest) = rest(threshold)
-            {
-                monitor.start(rest);
-            }
-            let again = task.present_limit_again();
-            if again == allowance {
-                return;
-            }
-            allowance = again;
-        }
-    }
-
-    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
-    pub(crate) fn note_patiently(&self, note: Note) {
-        const PATIENCE_NANOS: u64 = 1_000_000_000;
-        const POLL_NANOS: u64 = 1_000_000;
-        let never = AtomicU32::new(0);
-        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
-        loop {
-            let now = monotonic_nanos();
-            if self.notes.has_room() || now >= until {
-                break;
-            }
-            sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
-        }
-        self.notes.write(note);
-    }
-
-    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
-    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised; if that began
-    /// before, the number may be another thread's by now.
-    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
-        if self.phase.is_ending() {
-            return Ok(());
-        }
-        sys::sched::set_fifo(tid, priority)?;
-        if self.phase.is_ending_after_raising() {
-            demote(tid);
-        }
-        Ok(())
     }
 
     /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
@@ -304,34 +146,17 @@ impl Cpu {
         }
     }
 
-    /// The tasks as they stand just now, the most urgent first.
-    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
-        Rank::ALL.into_iter().flat_map(|rank| {
-            let tasks = self.by_urgency.iter();
-            let tasks = tasks.filter_map(|&index| self.tasks.get(index));
-            tasks.filter(move |task| task.rank() == rank)
-        })
-    }
-
-    /// The execution at which a job with `limit` has overrun; `None`: never.
-    pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
-        match limit {
-            Allowance::UpTo(limit) if self.duties.enforces => {
-                Some(limit.saturating_add(self.tolerance_nanos))
-            }
-            Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
-        }
-    }
-
     /// Whether this CPU is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
         self.phase.is_ending()
     }
 
     /// The body of a job of `task` panicked: the run is to end, and the body is never called again.
-    pub(crate) fn stop_for_body(&self, task: &TaskShared, message: String) {
-        let _ = task.panic.set(message);
-        let (cpu, task) = (self.id.0, task.id.0);
+    pub(crate) fn stop_for_body(&self, task: TaskId, message: String) {
+        if let Ok(task) = self.tasks.of(task) {
+            let _ = task.panic.set(message);
+        }
+        let (cpu, task) = (self.id.0, task.0);
         self.run.request_stop(Cause::BodyPanicked { cpu, task });
     }
 
@@ -341,10 +166,11 @@ impl Cpu {
         self.run.request_stop(Cause::ManagerPanicked(self.id.0));
     }
 
-    /// The text of the panic of a body of this task.
-    pub(crate) fn panic_of(&self, task: TaskId) -> Option<(&TaskShared, String)> {
-        let task = self.tasks.get(task.index())?;
-        Some((task, task.panic.get().cloned().unwrap_or_default()))
+    /// The name of this task, and the text of the panic of a body of it.
+    pub(crate) fn panic_of(&self, task: TaskId) -> Option<(String, String)> {
+        let task = self.tasks.of(task).ok()?;
+        let text = task.panic.get().cloned().unwrap_or_default();
+        Some((task.name.clone(), text))
     }
 
     /// The text of a panic of its manager.
@@ -366,7 +192,7 @@ impl Cpu {
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
-            demote(task.tid());
+            demote(task.jobs.tid());
         }
         if let Call::Futex(bell) = &self.call {
             bell.ring();
@@ -391,72 +217,10 @@ fn demote(tid: Tid) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::allowance::Allowance;
-    use crate::sys::timer::SignalTimer;
-    use std::cell::RefCell;
-    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
-
-    const SECOND: u64 = 1_000_000_000;
-
-    fn shared() -> Cpu {
-        let wcet = Wcet::new(&[Service::from_nanos(9 * SECOND)]).unwrap();
-        let period = Duration::from_nanos(10 * SECOND);
-        let task = Task::new(Level(0), period, period, wcet).unwrap();
-        let configuration = TaskConfiguration::new(task, 1);
-        let allowance = Allowance::UpTo(9 * SECOND);
-        let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
-        let config = Config::new();
-        let mut shared = Cpu::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
-        shared.duties.enforces = true;
-        shared
-    }
-
-    /// The manager comes between the worker's look at the allowance and its setting of the monitor: that was armed with
-    /// what the worker had read, where it did not read again.
-    #[test]
-    fn a_monitor_is_armed_with_what_the_allowance_was_lowered_to_meanwhile() {
-        let shared = shared();
-        let task = &shared.tasks[0];
-        let monitor = Armed::Wall(SignalTimer::wall(sys::sched::own_tid()).unwrap());
-        let armed = RefCell::new(Vec::new());
-        shared.arm(task, &monitor, |threshold| {
-            task.next.set(Allowance::UpTo(7 * SECOND));
-            armed.borrow_mut().push(threshold);
-            Some(threshold)
-        });
-        assert_eq!(armed.into_inner(), [9 * SECOND, 7 * SECOND]);
-        let Armed::Wall(timer) = &monitor else {
-            panic!("it is one");
-        };
-        assert!((6 * SECOND..=7 * SECOND).contains(&timer.remaining()));
-        monitor.stop();
-    }
-
-    #[test]
-    fn what_a_sliced_job_was_granted_follows_the_manager_until_that_grants_more() {
-        let shared = shared();
-        let (first, lower) = (Allowance::UpTo(9 * SECOND), Allowance::UpTo(7 * SECOND));
-        let sliced = || {
-            let task = &shared.tasks[0];
-            TaskShared::new("task".to_owned(), task.configuration, 0, 2, first).in_slices()
-        };
-        let task = sliced();
-        assert_eq!(task.grant_first(), first);
-        task.next.set(lower);
-        assert_eq!(
-            (task.grant_again(first), task.present_limit()),
-            (lower, lower)
-        );
-        let task = sliced();
-        assert_eq!(task.grant_first(), first);
-        task.next.set(lower);
-        let more = Allowance::UpTo(8 * SECOND);
-        task.grant(more);
-        assert_eq!(
-            (task.grant_again(first), task.present_limit()),
-            (lower, more)
-        );
+impl Cpu {
+    /// With these tasks and terms, in a run of its own.
+    pub(crate) fn in_test(tasks: Vec<crate::task::TaskShared>, terms: Terms) -> Self {
+        let run = Arc::new(Run::new(&crate::Config::new()));
+        Self::new(&run, Tasks::new(tasks), Processor(0), terms)
     }
 }

@@ -1,6 +1,6 @@
 //! One run on a CPU at a time: two of them would take each other's deadlines.
 
-use crate::processor::{Processor, distinct};
+use crate::sys::{Processor, distinct};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};

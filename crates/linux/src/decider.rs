@@ -1,6 +1,6 @@
 //! The CPUs of a set: who decides on each of them.
 
-use crate::processor::Processor;
+use crate::sys::Processor;
 use std::error::Error;
 use std::fmt;
 use vestal_core::{Guard, Level, Scheduler, Service, TaskConfiguration, TaskId};

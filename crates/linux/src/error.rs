@@ -1,8 +1,8 @@
 //! Why a run did not take place, or came to a bad end.
 
 use crate::decider::NoScheduler;
-use crate::processor::Processor;
 use crate::rights::Refusal;
+use crate::sys::Processor;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

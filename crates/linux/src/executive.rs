@@ -1,25 +1,25 @@
 //! The executive: takes the CPUs of a set with their tasks and bodies, checks that a run is possible, and runs them.
 
 use crate::body::{Cancelled, JobContext};
-use crate::calibrate::calibrate;
+use crate::calibrate::{Calibration, calibrate};
 use crate::config::{Config, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::CpuSpec;
 use crate::error::RunError;
 use crate::launch::{Bodies, Launch};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, Wish};
-use crate::processor::Processor;
 use crate::recording::Recording;
-use crate::report::Report;
+use crate::report::{Ended, Report};
 use crate::rights::Rights;
+use crate::server_trial;
 use crate::stop::Watch;
+use crate::sys::Processor;
 use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::{Duration, Level, Service};
-use vestal_statistics::Summary;
 
 /// A set of tasks with their bodies on one or more CPUs, about to run.
 ///
@@ -159,7 +159,7 @@ impl Executive {
         let _suspension = slices.then(SuspensionSignal::take_over).transpose();
         let _suspension =
             _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
-        let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu));
+        let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu, &rights));
         let calibrations = calibrations.collect::<Result<_, _>>()?;
         self.launch(plan, calibrations).execute(span)
     }
@@ -186,7 +186,7 @@ impl Executive {
         wish.plan(rights)
     }
 
-    fn launch(self, plan: RunPlan, calibrations: Vec<Option<Summary>>) -> Launch {
+    fn launch(self, plan: RunPlan, calibrations: Vec<Calibration>) -> Launch {
         Launch {
             config: self.config,
             plan,
@@ -207,15 +207,48 @@ impl Executive {
             .map_err(RunError::system("lock the process's memory"))
     }
 
-    fn calibrate(&self, cpu: &CpuPlan) -> Result<Option<Summary>, RunError> {
+    fn calibrate(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Calibration, RunError> {
         if !self.config.calibrate {
-            return Ok(None);
+            return Ok(Calibration::default());
         }
         let low = i32::from(self.config.priorities.0);
         let heartbeat = self.config.heartbeat.as_nanos();
-        calibrate(cpu.monitor, heartbeat, cpu.processor.0, (low, low + 1))
-            .map(|overshoots| Some(overshoots.summary()))
-            .map_err(RunError::system("calibrate the budget monitor"))
+        let monitor = calibrate(cpu.monitor, heartbeat, cpu.processor.0, (low, low + 1))
+            .map(|overshoots| overshoots.summary())
+            .map_err(RunError::system("calibrate the budget monitor"))?;
+        let servers = match cpu.asked.budgets_outlive_jobs && self.config.enforce {
+            true => self.try_out_servers(cpu, rights)?,
+            false => None,
+        };
+        Ok(Calibration {
+            monitor: Some(monitor),
+            servers,
+        })
+    }
+
+    /// Tries out what budgets that outlive jobs may be exceeded by on the processor of `cpu`, whose lock is held; `None` if
+    /// nothing was found: because the run is to end, or time was stolen all along.
+    fn try_out_servers(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Option<Service>, RunError> {
+        for _ in 0..server_trial::ATTEMPTS {
+            let config = Config {
+                monitor: cpu.monitor,
+                calibrate: false,
+                ..self.config.clone()
+            };
+            let trial = Self::new(config)
+                .cpu(server_trial::cpu().on(cpu.processor))
+                .task_with_demand(server_trial::task(), server_trial::demand, |job| {
+                    job.burn_demand()
+                });
+            let plan = trial.prepare(rights)?;
+            let launch = trial.launch(plan, vec![Calibration::default()]);
+            let report = launch.execute(server_trial::SPAN)?;
+            let found = server_trial::granularity(&report);
+            if found.is_some() || report.ended != Ended::Finished {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 }
 

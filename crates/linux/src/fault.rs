@@ -94,6 +94,24 @@ pub fn own_cpu_nanos() -> u64 {
     sys::clock::own_cpu_nanos()
 }
 
+/// The number of the calling thread.
+#[must_use]
+pub fn own_thread() -> i32 {
+    sys::sched::own_tid()
+}
+
+/// What thread `thread` of this process has used of the CPU, in nanoseconds; `None` if there is none.
+#[must_use]
+pub fn cpu_nanos_of(thread: i32) -> Option<u64> {
+    sys::clock::cpu_nanos_of(thread)
+}
+
+/// The clock of releases and deadlines, in nanoseconds.
+#[must_use]
+pub fn monotonic_nanos() -> u64 {
+    sys::clock::monotonic_nanos()
+}
+
 /// Starts a child process that burns CPU time for so many milliseconds; gives its number.
 ///
 /// # Errors
@@ -138,6 +156,13 @@ pub(crate) struct Injected {
     pub(crate) fault: Option<Fault>,
     /// How often a thread has come to the point of a delay in this run.
     passes: AtomicU64,
+}
+
+impl Injected {
+    /// Whether budgets of servers are charged job by job.
+    pub(crate) fn charges_by_job(&self) -> bool {
+        self.fault == Some(Fault::ChargesByJob)
+    }
 }
 
 /// A run in which something may go wrong.

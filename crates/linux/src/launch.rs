@@ -1,37 +1,37 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
 use crate::account::{Account, Note};
-use crate::allowance::Allowance;
 use crate::body::Body;
-use crate::config::{Config, Monitor, TaskSpec};
-use crate::cpu::Cpu;
+use crate::calibrate::Calibration;
+use crate::config::{Config, TaskSpec};
+use crate::control::ManagerRecord;
+use crate::cpu::{Cpu, Planned, Terms};
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
+use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::left_behind;
-use crate::managed;
+use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+    Beginning, Consumer, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
-use crate::report::{Ended, ManagerRecord, Report};
+use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
-use crate::words::Cause;
+use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
-use vestal_statistics::Summary;
 use vestal_trace::{DomainId, Recorder, Scope};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
@@ -49,8 +49,8 @@ pub(crate) struct Launch {
     pub(crate) plan: RunPlan,
     pub(crate) cpus: Vec<(CpuTasks, Vec<Bodies>)>,
     pub(crate) recording: Option<Recording>,
-    /// By CPU: what a trial of its budget monitor said.
-    pub(crate) calibrations: Vec<Option<Summary>>,
+    /// By CPU: what was tried out.
+    pub(crate) calibrations: Vec<Calibration>,
     /// For all CPUs, or for one of them.
     #[cfg(feature = "real")]
     pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
@@ -58,7 +58,7 @@ pub(crate) struct Launch {
 
 /// A CPU of the set whose threads have not been started.
 struct Draft {
-    shared: Arc<Cpu>,
+    cpu: Arc<Cpu>,
     kind: Kind,
     scheduler: RunScheduler,
     bodies: Vec<Bodies>,
@@ -78,10 +78,8 @@ struct Going {
 impl Launch {
     /// Runs for `span`.
     pub(crate) fn execute(mut self, span: Duration) -> Result<Report, RunError> {
-        let granularities = self.calibrations.iter().flatten();
-        let granularity = granularities
-            .map(|summary| Service::from_nanos(summary.p99))
-            .max();
+        let granularities = self.calibrations.iter();
+        let granularity = granularities.filter_map(Calibration::granularity).max();
         // One for all CPUs: a recording says it once.
         let tolerance = tolerance(&self.config, granularity);
         let schedulers = self.cpus.iter().map(|(cpu, _)| cpu.decide_with(tolerance));
@@ -100,10 +98,7 @@ impl Launch {
             drafts.push(draft);
             lanes.push(lane);
         }
-        let cpus: Vec<Arc<Cpu>> = drafts
-            .iter()
-            .map(|draft| Arc::clone(&draft.shared))
-            .collect();
+        let cpus: Vec<Arc<Cpu>> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
         let gatherer = self.gather(lanes, consumer)?;
         let patience = self.config.patience;
         let going = match self.start(&run, &cpus, drafts, is_recorded) {
@@ -117,13 +112,13 @@ impl Launch {
         };
         let mut others: Vec<Observer> = cpus
             .iter()
-            .map(|cpu| Observer::new(cpu.processor))
+            .map(|cpu| Observer::new(cpu.processor.0))
             .collect();
         go(&run, &cpus, span);
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
         let last = last.map(|((index, cpu), record)| Last {
-            rest: left_behind::note(cpu, &of_cpu(&stuck, index)),
+            rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
             end: record.as_ref().and_then(|record| record.end),
         });
         let finished = finish(gatherer, last.collect());
@@ -152,11 +147,10 @@ impl Launch {
     ) -> Vec<MeasuredCpu> {
         let noted = noted.zip(&self.plan.cpus).zip(&self.calibrations);
         let part = |(index, ((((manager, account), others), plan), calibration))| {
-            let (plan, calibration): (&CpuPlan, &Option<Summary>) = (plan, calibration);
+            let (plan, calibration): (&CpuPlan, &Calibration) = (plan, calibration);
             let others: Observer = others;
             MeasuredCpu {
                 calibration: *calibration,
-                granularity: calibration.map(|summary| Service::from_nanos(summary.p99)),
                 limits: plan.asked.limits.clone(),
                 fallback: plan.fallback.clone(),
                 manager,
@@ -224,20 +218,19 @@ impl Launch {
             None => Tracer::off(),
         });
         let tracers = tracers.collect();
-        let shared = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
+        let cpu = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
         let failed = RunError::system("make the manager's event descriptor");
-        let (shared, notes) = shared.map_err(failed)?;
-        let evidence = Evidence::new(notes, &shared);
-        let lane = Lane::new(rings, evidence, &shared, scope);
-        let calibration = self.calibrations.get(index).copied().flatten();
+        let (cpu, notes) = cpu.map_err(failed)?;
+        let lane = Lane::new(rings, notes, &cpu, scope);
+        let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
-            shared,
+            cpu,
             kind,
             scheduler,
             bodies,
             tracers,
             manager: plan.manager,
-            late_beyond: calibration.map_or(0, |summary| summary.p99),
+            late_beyond: calibration.granularity().map_or(0, Service::as_nanos),
         };
         Ok((draft, lane))
     }
@@ -254,29 +247,38 @@ impl Launch {
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config));
+        let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {
             let limit = first_limit(scheduler, id);
-            self.task(spec, plan, fifo, limit)
+            let mut task = self.task(spec, plan, fifo, limit);
+            task.limits.tolerated_nanos = tolerated;
+            task
         });
-        let tasks = tasks.collect();
-        let mut shared = Cpu::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
-        shared.run = Arc::clone(run);
-        shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
-        shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
-        shared.guarantee = cpu.spec.guarantee && plan.is_alone;
-        shared.backlog = cpu.spec.backlog;
-        shared.managed = plan.asked.managed.then(managed::Managed::default);
-        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
-        shared.notes = notes;
+        let tasks = Tasks::new(tasks.collect());
+        let terms = Terms {
+            monitor: plan.monitor,
+            heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
+                .then(|| config.heartbeat.as_nanos().max(1)),
+            stops_at_own_limit: plan.asked.stops_at_own_limit,
+            guarantee: cpu.spec.guarantee && plan.is_alone,
+            backlog: cpu.spec.backlog,
+            tolerance_nanos: tolerance.as_nanos(),
+            duties: kind.duties(),
+        };
+        let mut cpu = Cpu::new(run, tasks, plan.processor, terms);
+        cpu.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
+        cpu.planned = plan.asked.managed.then(Planned::default);
+        cpu.call = kind.call()?;
+        cpu.notes = notes;
         #[cfg(feature = "real")]
         {
             let fault = self
                 .fault
-                .filter(|(on, _)| on.is_none_or(|on| on == shared.id));
-            shared.injected.fault = fault.map(|(_, fault)| fault);
+                .filter(|(on, _)| on.is_none_or(|on| on == cpu.id));
+            cpu.injected.fault = fault.map(|(_, fault)| fault);
         }
-        Ok((Arc::new(shared), reader))
+        Ok((Arc::new(cpu), reader))
     }
 
     fn task(&self, spec: TaskSpec, plan: &CpuPlan, fifo: i32, limit: Allowance) -> TaskShared {
@@ -345,7 +347,7 @@ impl Draft {
         low: i32,
     ) -> io::Result<Started<ManagerRecord>> {
         let Self {
-            shared,
+            cpu,
             kind,
             scheduler,
             bodies,
@@ -354,17 +356,17 @@ impl Draft {
             late_beyond,
         } = self;
         let prefix = match is_one_of_several {
-            true => format!("vestal-{}-", shared.id.0),
+            true => format!("vestal-{}-", cpu.id.0),
             false => "vestal-".to_owned(),
         };
         let mut start = Starting {
             threads,
-            shared: &shared,
+            cpu: &cpu,
             prefix,
         };
         let mut tracers = tracers.into_iter();
         let trace = (tracers.next().unwrap_or(Tracer::off()), is_recorded);
-        let record = ManagerRecord::new(shared.tasks.len(), late_beyond);
+        let record = ManagerRecord::new(cpu.tasks.len(), late_beyond);
         let manager = start.manager((kind, scheduler), trace, record, (low, manager))?;
         start.workers(bodies.into_iter().zip(tracers))?;
         Ok(manager)
@@ -374,7 +376,7 @@ impl Draft {
 /// Starts the threads of one CPU.
 struct Starting<'a> {
     threads: &'a mut Threads,
-    shared: &'a Arc<Cpu>,
+    cpu: &'a Arc<Cpu>,
     /// Of their names.
     prefix: String,
 }
@@ -387,11 +389,16 @@ impl Starting<'_> {
         record: ManagerRecord,
         (low, priority): (i32, i32),
     ) -> io::Result<Started<ManagerRecord>> {
-        let shared = self.shared;
-        let tasks = shared.tasks.len();
+        let cpu = self.cpu;
+        let tasks = cpu.tasks.len();
         let guard = match scheduler {
             RunScheduler::Dispatching(scheduler) => {
-                let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+                let managed = Managed::new(
+                    tasks,
+                    Recorder::new(scheduler, trace),
+                    cpu.terms.backlog,
+                    low,
+                );
                 return self.driver(managed, record, priority);
             }
             RunScheduler::Guard(guard) if is_recorded => {
@@ -410,7 +417,7 @@ impl Starting<'_> {
         };
         if kind.needs_idle_detector() {
             let idle = IdleDetector {
-                shared: Arc::clone(shared),
+                cpu: Arc::clone(cpu),
                 priority: low,
             };
             let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
@@ -426,7 +433,7 @@ impl Starting<'_> {
         record: ManagerRecord,
         priority: i32,
     ) -> io::Result<Started<ManagerRecord>> {
-        let manager = Manager::new(Arc::clone(self.shared), driver, record, priority);
+        let manager = Manager::new(Arc::clone(self.cpu), driver, record, priority);
         let (set_up, main) = (Manager::set_up, Manager::main);
         let name = format!("{}manager", self.prefix);
         self.threads.start(&name, None, manager, set_up, main)
@@ -435,14 +442,14 @@ impl Starting<'_> {
     fn workers(&mut self, bodies: impl Iterator<Item = (Bodies, Tracer)>) -> io::Result<()> {
         for (index, (bodies, trace)) in bodies.enumerate() {
             let worker = Worker {
-                shared: Arc::clone(self.shared),
+                cpu: Arc::clone(self.cpu),
                 index,
                 body: bodies.body,
                 demand: bodies.demand,
-                queue: JobQueue::new(self.shared.backlog),
+                queue: JobQueue::new(self.cpu.terms.backlog),
                 trace,
             };
-            let place = (usize::from(self.shared.id.0), index);
+            let place = (usize::from(self.cpu.id.0), index);
             let name = format!("{}{index}", self.prefix);
             let (set_up, main) = (Worker::set_up, Worker::main);
             self.threads
@@ -468,7 +475,7 @@ impl Going {
                     others.look_if(cpu.online.stolen_by_threads());
                 }
             };
-            records.push(manager.join(cpu, patience, meanwhile));
+            records.push(manager.join(&cpu.stopped_at, patience, meanwhile));
         }
         (records, self.threads.join(patience))
     }
@@ -541,9 +548,7 @@ fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
         Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
         Some(Cause::BodyPanicked { cpu, task }) => {
             let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
-            let (task, message) = found.map_or_else(Default::default, |(task, message)| {
-                (task.name.clone(), message)
-            });
+            let (task, message) = found.unwrap_or_default();
             Err(RunError::BodyPanicked { task, message })
         }
         Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {

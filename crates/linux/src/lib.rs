@@ -21,6 +21,11 @@
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
 //! `docs/adr/0004-linux-managed-dispatch.md`.
 //!
+//! *Budgets that outlive jobs*, of servers or of tasks (`vestal_core::BudgetOwner`), are charged by the clock of the worker's
+//! thread, whole, with what it takes to begin and to end a job; what one is exceeded by is taken off the next. A job without
+//! budget is held in its body while the CPU is free. By how much a budget may be exceeded until then, a trial before the
+//! run finds out ([`report::EnforcementReport::server_granularity`]).
+//!
 //! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
 //!
 //! Two tasks from Rust:
@@ -37,12 +42,12 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
-mod account;
 mod allowance;
+mod armed;
 pub mod body;
 mod calibrate;
-mod class;
 pub mod config;
+mod control;
 mod cpu;
 mod cpu_list;
 mod cpu_lock;
@@ -60,20 +65,18 @@ mod feature;
 pub mod foreign;
 mod job;
 mod launch;
-mod left_behind;
-mod managed;
 pub mod measure;
 mod meter;
 mod monitor;
 mod notes;
 mod plan;
-mod processor;
 mod queue;
 pub mod recording;
 pub mod report;
 mod request;
 pub mod rights;
 mod run;
+mod server_trial;
 pub mod stop;
 mod summary;
 mod suspension;
@@ -82,15 +85,17 @@ mod thread;
 mod words;
 mod zss;
 
+use vestal_account as account;
 use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
+pub use config::{Config, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
-pub use processor::Processor;
+pub use monitor::Monitor;
 pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};
 pub use vestal_statistics::Summary;
+pub use vestal_sys::Processor;

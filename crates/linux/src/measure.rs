@@ -3,9 +3,9 @@
 pub use crate::calibrate::calibrate;
 
 use crate::error::RunError;
-use crate::processor::Processor;
 use crate::recording::{Recording, Rings};
 use crate::rights::{CpuNeeds, Needs, Rights};
+use crate::sys::Processor;
 use crate::sys::clock::monotonic_nanos;
 use std::hint::black_box;
 use vestal_core::engine::uniprocessor::CPU;

@@ -1,45 +1,31 @@
-//! The budget monitor of a worker.
+//! The kinds of budget monitors.
 
-use crate::config::Monitor;
-use crate::sys::{self, Tid};
-
-/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
-/// would fire again before the job gets to run: a livelock until RT throttling.
-pub(crate) const QUANTUM_NANOS: u64 = 30_000;
-
-/// The armed monitor of one worker.
-#[derive(Debug)]
-pub(crate) enum Armed {
-    Perf(sys::perf::TaskClock),
-    Wall(sys::timer::SignalTimer),
-    CpuTime(sys::timer::SignalTimer),
+/// How an exhausted limit is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Monitor {
+    /// A `task-clock` counter of `perf_event_open` per worker, which overflows when the *thread* has
+    /// run for its limit. No wake-up without an overrun, some tens of microseconds late.
+    Perf,
+    /// A wall timer at the predicted exhaustion, after which the manager reads the thread's CPU
+    /// clock again. Sharper, but wakes the manager for every job that was preempted.
+    Manager,
+    /// The manager looks at the CPU clocks of all running jobs every [`crate::Config::heartbeat`], whether
+    /// there is a reason or not: simple, portable, and as late as its period is long.
+    Heartbeat,
+    /// A `timer_create` timer on the thread's CPU time. The kernel looks at those in its tick only,
+    /// so it is milliseconds late (up to 1/HZ); here for comparison.
+    PosixTimer,
 }
 
-impl Armed {
-    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
-        use sys::{perf::TaskClock, timer::SignalTimer};
-        let armed = match kind {
-            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
-            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
-            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
-            Monitor::Heartbeat => return Ok(None),
-        };
-        Ok(Some(armed))
-    }
-
-    /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
-    pub(crate) fn start(&self, nanos: u64) {
+impl Monitor {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Perf(counter) => counter.start(nanos),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
-        }
-    }
-
-    pub(crate) fn stop(&self) {
-        match self {
-            Self::Perf(counter) => counter.stop(),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
+            Self::Perf => "perf",
+            Self::Manager => "manager",
+            Self::Heartbeat => "heartbeat",
+            Self::PosixTimer => "posix-timer",
         }
     }
 }

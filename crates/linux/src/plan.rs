@@ -1,12 +1,13 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
+use crate::monitor::Monitor;
 use crate::notes::{self, NOTE_BYTES};
-use crate::processor::{Processor, distinct};
 use crate::rights::{CpuNeeds, Needs, Rights};
+use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
 use vestal_core::{
@@ -60,6 +61,8 @@ pub(crate) struct Asked {
     pub(crate) suspends: bool,
     /// Whether jobs are suspended until instants, and then held.
     pub(crate) slices: bool,
+    /// Whether budgets can be a task's or a server's.
+    pub(crate) budgets_outlive_jobs: bool,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// By task, the limits that its jobs can have, and the level of each.
@@ -243,6 +246,7 @@ impl CpuTasks {
             managed: interest.is_none(),
             suspends: config.enforce && interest == Some(Interest::IncompleteJobs),
             slices: scheduler.suspends_until_instants(),
+            budgets_outlive_jobs: scheduler.budgets_outlive_jobs(),
             stops_at_own_limit: scheduler.stops_at_own_limit(),
             limits: limits_of(scheduler, &tasks),
         })

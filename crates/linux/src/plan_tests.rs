@@ -199,6 +199,7 @@ fn what_a_decider_asks_for_comes_from_itself_whichever_dispatch() {
             managed: false,
             suspends,
             slices,
+            budgets_outlive_jobs: false,
             stops_at_own_limit: true,
             limits: limits.clone(),
         };

@@ -1,12 +1,13 @@
 //! What a run has to say.
 
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
-use crate::config::{Mechanism, Monitor};
+use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
-use crate::processor::Processor;
-use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
-use vestal_statistics::{Histogram, Summary};
-use vestal_trace::Record;
+use crate::monitor::Monitor;
+pub use crate::recording::Recorded;
+use crate::sys::Processor;
+use vestal_core::{Duration, Instant, JobId, Level, Service};
+use vestal_statistics::Summary;
 
 /// How a run that took place came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +91,8 @@ pub struct CpuReport {
     pub lost_notes: u64,
     /// How well limits were enforced.
     pub enforcement: EnforcementReport,
+    /// By server, if its scheduler has any: those of which something is to be said, and all before them.
+    pub servers: Vec<ServerReport>,
     /// How late workers woke for releases that found the CPU free.
     pub release_lateness: Summary,
     /// Notices of the scheduler that no thread could take in time.
@@ -283,6 +286,17 @@ pub struct MachineReport {
     pub foreign: Vec<ForeignThread>,
 }
 
+/// What one server did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerReport {
+    /// What was charged to it: all that the threads of its tasks used, the beginning and the end of each job included.
+    pub charged: Service,
+    /// How often it used up its budget, idled away or not.
+    pub exhausted: u64,
+    /// How much budget came later than it would have, because a replenishment list was full.
+    pub postponed: Service,
+}
+
 /// How well limits were enforced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnforcementReport {
@@ -298,75 +312,14 @@ pub struct EnforcementReport {
     pub late: u64,
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,
-}
-
-/// What came of a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many records were handed to the consumer.
-    pub records: u64,
-    /// How many found no room in a ring.
-    pub lost: u64,
-}
-
-/// What the manager notes down.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ManagerRecord {
-    pub(crate) modes: Vec<ModeChange>,
-    pub(crate) modes_lost: u64,
-    pub(crate) overruns: Vec<u64>,
-    pub(crate) overshoot: Histogram,
-    pub(crate) late: u64,
-    pub(crate) late_beyond_nanos: u64,
-    pub(crate) handling: Histogram,
-    pub(crate) demotion: Histogram,
-    /// Under managed dispatch: how late the manager woke for releases on a free CPU.
-    pub(crate) lateness: Histogram,
-    pub(crate) wakeups: Wakeups,
-    pub(crate) suspensions: Suspensions,
-    pub(crate) lost_notices: u64,
-    /// The last record of a recording.
-    pub(crate) end: Option<Record>,
-}
-
-impl ManagerRecord {
-    pub(crate) fn new(tasks: usize, late_beyond_nanos: u64) -> Self {
-        Self {
-            modes: Vec::with_capacity(MODES_MAX),
-            overruns: vec![0; tasks],
-            late_beyond_nanos,
-            ..Self::default()
-        }
-    }
-
-    /// Notes down what concerns the report.
-    pub(crate) fn note(&mut self, notice: &Notice) {
-        match notice.what {
-            Event::ModeChanged { from, to, cause } => {
-                if self.modes.len() < MODES_MAX {
-                    let at = notice.at;
-                    self.modes.push(ModeChange {
-                        at,
-                        from,
-                        to,
-                        cause,
-                    });
-                } else {
-                    self.modes_lost += 1;
-                }
-            }
-            Event::Overrun { job, .. } => {
-                if let Some(overruns) = self.overruns.get_mut(job.task.index()) {
-                    *overruns += 1;
-                }
-            }
-            // Whoever has a dropped job counts it.
-            Event::Dropped { .. } | Event::Late { .. } => {}
-            // Neither a guard nor an engine of one CPU has servers or frames.
-            Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. } => {}
-        }
-    }
+    /// What a budget that outlives jobs, a server's or a task's, may be exceeded by until the thread stands that used it up,
+    /// if no time is stolen meanwhile: the most that any budget of a trial before the run was exceeded by without stolen
+    /// time, and what may be taken at a switch of threads without being recorded as that. `None` without calibration, and
+    /// where there are no such budgets.
+    pub server_granularity: Option<Service>,
+    /// By how much such a budget was exceeded until the thread stood that had used it up, in nanoseconds: of each that
+    /// was used up, and whose thread went on since. It is taken off the next budget.
+    pub server_overshoot: Summary,
+    /// The same of those during which no time was stolen.
+    pub server_overshoot_undisturbed: Summary,
 }

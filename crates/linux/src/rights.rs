@@ -3,8 +3,8 @@
 //! [`Rights::probe`] looks, [`judge`] decides. The decision is a pure function of the two
 //! snapshots, so that every refusal is tested without giving up any right.
 
-use crate::processor::Processor;
 use crate::sys;
+use crate::sys::Processor;
 use crate::sys::capability::CAP_SYS_NICE;
 use std::fmt;
 use std::fs;

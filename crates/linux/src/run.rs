@@ -17,8 +17,8 @@ use vestal_core::Instant;
 /// A whole run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub(crate) heartbeat_nanos: u64,
-    pub(crate) termination: Termination,
+    /// Whether jobs that lost their priorities end as soon as they listen, or when the CPU is idle.
+    pub(crate) ends_at_once: bool,
     /// The clock when the run began, and when it shall end.
     pub(crate) epoch: Latest<u64>,
     pub(crate) end: Latest<u64>,
@@ -30,8 +30,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
-            termination: config.termination,
+            ends_at_once: config.termination == Termination::Immediate,
             epoch: Latest::default(),
             end: Latest::default(),
             watchdog: Account::default(),
@@ -47,6 +46,11 @@ impl Run {
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
         Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+    }
+
+    /// The clock so many nanoseconds after it began.
+    pub(crate) fn clock_at(&self, since_epoch: u64) -> u64 {
+        self.epoch().saturating_add(since_epoch)
     }
 
     /// Asks for the end of the run; the first cause is the one reported. The watchdog, which this calls, calls the

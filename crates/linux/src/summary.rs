@@ -1,19 +1,19 @@
 //! Puts the notes of all threads together.
 
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
+use crate::calibrate::Calibration;
 use crate::config::Mechanism;
-use crate::cpu::Cpu;
+use crate::control::ManagerRecord;
+use crate::cpu::{Cpu, Planned};
 use crate::foreign::ForeignThread;
-use crate::processor::Processor;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    ManagerRecord, Overhead, Report, StolenTime, TaskReport, ThreadCosts,
+    Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
-use crate::task::TaskShared;
 use vestal_core::{Duration, Level, Service};
-use vestal_statistics::{Histogram, Summary};
+use vestal_statistics::Histogram;
 
 /// What there is beside the shared words, of the whole run.
 pub(crate) struct Measured {
@@ -28,8 +28,7 @@ pub(crate) struct Measured {
 
 /// What there is beside the shared words, of one CPU of the set.
 pub(crate) struct MeasuredCpu {
-    pub(crate) calibration: Option<Summary>,
-    pub(crate) granularity: Option<Service>,
+    pub(crate) calibration: Calibration,
     /// By task, the limits that its jobs can have, and the level of each.
     pub(crate) limits: Vec<Vec<(Level, Service)>>,
     pub(crate) fallback: Option<String>,
@@ -42,22 +41,22 @@ pub(crate) struct MeasuredCpu {
 
 /// The report of a run that has ended: of each CPU of the set what its threads share, and what was measured beside that.
 pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu)]) -> Report {
-    let stuck = cpus.iter().flat_map(|(shared, cpu)| {
-        let tasks = cpu
+    let stuck = cpus.iter().flat_map(|(cpu, measured)| {
+        let tasks = measured
             .stuck
             .iter()
-            .filter_map(|&index| shared.tasks.get(index));
+            .filter_map(|&index| cpu.tasks.get(index));
         tasks.map(|task| task.name.clone())
     });
     let stuck = stuck.collect();
     let reports = cpus
         .iter()
-        .map(|(shared, cpu)| cpu_report(shared, cpu, &measured.continued));
+        .map(|(cpu, own)| cpu_report(cpu, own, &measured.continued));
     let reports: Vec<CpuReport> = reports.collect();
     let mut jobs = JobCounts::default();
     let tasks = reports.iter().flat_map(|cpu| &cpu.tasks);
     tasks.for_each(|task| jobs.add(&task.jobs));
-    let stopped = cpus.iter().map(|(shared, _)| shared.stopped_at.get()).max();
+    let stopped = cpus.iter().map(|(cpu, _)| cpu.stopped_at.get()).max();
     let nanos = stopped.unwrap_or(0).saturating_sub(run.epoch());
     Report {
         ended: measured.ended,
@@ -73,7 +72,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
 }
 
 /// What there is to say of one CPU of the set; `continued`: clock readings at which the process was.
-fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
+fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
     let account = &measured.account;
     let mut records = account.tasks.clone();
     let each = records.iter_mut();
@@ -82,17 +81,17 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
     records.iter().for_each(|record| totals.add(record));
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
-    let stopped = shared.stopped_at.get();
-    let nanos = stopped.saturating_sub(shared.epoch());
-    let tasks = shared
+    let stopped = cpu.stopped_at.get();
+    let nanos = stopped.saturating_sub(cpu.epoch());
+    let tasks = cpu
         .tasks
         .iter()
         .zip(&records)
         .zip(&manager.overruns)
         .zip(&measured.limits)
         .map(|(((task, record), &overruns), limits)| {
-            let below = limits_below(limits, measured.granularity);
-            task_report(task, record, overruns, below)
+            let below = limits_below(limits, measured.calibration.granularity());
+            task_report(&task.name, record, overruns, below)
         })
         .collect();
     let overhead = [
@@ -103,35 +102,39 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
     CpuReport {
-        processor: Processor(shared.processor),
+        processor: cpu.processor,
         busy: totals.used.cpu,
         switches: totals.used.switches(),
         preemptions: totals.used.involuntary,
-        monitor: shared.monitor,
+        monitor: cpu.terms.monitor,
         monitor_fallback: measured.fallback.clone(),
-        enforced: shared.duties.enforces,
-        inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
+        enforced: cpu.terms.duties.enforces,
+        inversions: cpu.planned.as_ref().map(Planned::inversions),
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        threads: thread_costs(shared, &totals, measured, continued),
-        busy_periods: busy_report(shared, &totals, account),
+        threads: thread_costs(cpu, &totals, measured, continued),
+        busy_periods: busy_report(cpu, &totals, account),
         machine: machine_report(&account.stolen, measured),
         lost_notes: account.lost,
         enforcement: EnforcementReport {
-            calibration: measured.calibration,
-            granularity: measured.granularity,
+            calibration: measured.calibration.monitor,
+            granularity: measured.calibration.granularity(),
             overshoot: manager.overshoot.summary(),
             late: manager.late,
-            tolerance: Service::from_nanos(shared.tolerance_nanos),
+            tolerance: Service::from_nanos(cpu.terms.tolerance_nanos),
+            server_granularity: measured.calibration.servers,
+            server_overshoot: account.exceeded.all.summary(),
+            server_overshoot_undisturbed: account.exceeded.undisturbed.summary(),
         },
+        servers: manager.servers.clone(),
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
-        suspensions: shared
+        suspensions: cpu
             .tasks
             .iter()
-            .any(TaskShared::is_sliced)
+            .any(|task| task.is_sliced())
             .then(|| manager.suspensions.and(totals.suspensions)),
     }
 }
@@ -175,14 +178,14 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
 }
 
 fn thread_costs(
-    shared: &Cpu,
+    cpu: &Cpu,
     totals: &TaskRecord,
     measured: &MeasuredCpu,
     continued: &[u64],
 ) -> ThreadCosts {
     ThreadCosts {
-        manager: shared.accounts.manager.cost(),
-        idle: shared.accounts.idle.cost(),
+        manager: cpu.accounts.manager.cost(),
+        idle: cpu.accounts.idle.cost(),
         workers: totals
             .used
             .cpu
@@ -192,19 +195,18 @@ fn thread_costs(
     }
 }
 
-fn busy_report(shared: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport {
+fn busy_report(cpu: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport {
     let log = &account.busy;
     let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {
         length.record(to - from);
         BusyPeriod {
-            start: shared.instant(from),
+            start: cpu.instant(from),
             length: Duration::from_nanos(to - from),
         }
     });
     let periods = periods.collect();
-    let own =
-        [&shared.accounts.manager, &shared.accounts.idle].map(|account| account.cost().switches());
+    let own = [&cpu.accounts.manager, &cpu.accounts.idle].map(|account| account.cost().switches());
     BusyReport {
         count: log.count(),
         length: length.summary(),
@@ -225,13 +227,13 @@ fn overhead(mechanism: &'static str, costs: &Histogram, run_nanos: u64) -> Overh
 }
 
 fn task_report(
-    task: &TaskShared,
+    name: &str,
     record: &TaskRecord,
     overruns: u64,
     limits_below_granularity: Vec<(Level, Service)>,
 ) -> TaskReport {
     TaskReport {
-        name: task.name.clone(),
+        name: name.to_owned(),
         jobs: record.jobs,
         overruns,
         preemptions: record.used.involuntary,

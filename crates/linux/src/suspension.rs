@@ -19,7 +19,7 @@
 //! The word is [`crate::words::Hold`]. A signal that is still on its way is not sent again, so that a body which blocks
 //! signals for ever gathers no queue of them.
 
-use crate::report::Suspensions;
+use crate::account::Suspensions;
 use crate::sys::Tid;
 use crate::sys::suspension;
 use crate::words::{Hold, Left};

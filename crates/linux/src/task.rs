@@ -1,23 +1,36 @@
 //! One task of a run, as its worker and the manager see it.
 
-mod drops;
+mod handover;
+mod jobs;
 mod limits;
+mod list;
 mod release_counter;
-mod slack;
+mod verdicts;
 
-use crate::allowance::Allowance;
-use crate::managed::Handover;
-use crate::monitor::Armed;
+use crate::armed::{Armed, QUANTUM_NANOS};
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
-use crate::sys::{self, Tid};
-use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
-use crate::zss::Slack;
-use drops::Verdicts;
+use crate::sys;
+use crate::words::{Allowance, Mailbox};
+use crate::zss::{Rank, Slack};
+pub(crate) use handover::{Assignment, Handover};
+pub(crate) use jobs::Jobs;
+use limits::Limits;
+pub(crate) use list::Tasks;
 use release_counter::ReleaseCounter;
-use std::sync::{Arc, OnceLock};
-use vestal_core::{JobId, TaskConfiguration, TaskId};
+use std::sync::OnceLock;
+use verdicts::Verdicts;
+use vestal_core::{JobId, Level, TaskConfiguration, TaskId};
+
+/// What a worker learns when it takes a job off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TakenOff {
+    /// The worker was demoted since the job began.
+    pub(crate) demoted: bool,
+    /// The guard knows that the job is incomplete, and the manager awaits its end.
+    pub(crate) awaited: bool,
+}
 
 /// One task, as its worker and the manager see it.
 #[derive(Debug)]
@@ -29,27 +42,16 @@ pub(crate) struct TaskShared {
     pub(crate) offset_nanos: u64,
     /// The SCHED_FIFO priority of its worker.
     pub(crate) fifo: i32,
-    pub(crate) tid: Latest<Tid>,
+    pub(crate) jobs: Jobs,
+    pub(crate) limits: Limits,
     pub(crate) monitor: OnceLock<Armed>,
-    /// The job that the worker has begun, and whether the worker was demoted for it.
-    job_word: JobWord,
-    /// Written by the manager: what the next job may execute from its beginning.
-    pub(crate) next: AllowanceWord,
-    is_sliced: bool,
-    /// Under native dispatch, of a sliced task: what the present job was granted so far. Written by the
-    /// worker before it says what runs, and by the manager for the job that runs.
-    present: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// The text of the panic of its body; written before the stop that it is about.
     pub(crate) panic: OnceLock<String>,
     /// What somebody reads of what is noted of its jobs.
     pub(crate) online: TaskOnline,
-    /// Which of its jobs have lost their priorities, and which of those shall end.
-    revoked: Revoked,
-    /// That of the run, whose end takes the priorities of all jobs.
-    pub(crate) phase: Arc<Phase>,
-    verdicts: Verdicts,
+    pub(crate) verdicts: Verdicts,
     /// From the worker to the manager.
     pub(crate) request: Mailbox<Request, 3>,
     /// Where the task suspends others, and is suspended, for want of slack.
@@ -74,17 +76,12 @@ impl TaskShared {
             configuration,
             offset_nanos,
             fifo,
-            tid: Latest::default(),
+            jobs: Jobs::default(),
+            limits: Limits::new(limit),
             monitor: OnceLock::new(),
-            job_word: JobWord::default(),
-            next: AllowanceWord::new(limit),
-            is_sliced: false,
-            present: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
             panic: OnceLock::new(),
             online: TaskOnline::default(),
-            revoked: Revoked::default(),
-            phase: Arc::default(),
             verdicts: Verdicts::default(),
             request: Mailbox::default(),
             slack: None,
@@ -99,83 +96,107 @@ impl TaskShared {
         JobId { task, sequence }
     }
 
-    /// The thread of its worker; 0 before that has started.
-    pub(crate) fn tid(&self) -> Tid {
-        self.tid.get()
-    }
-
     /// Whether the worker waits for the manager: to learn of an overrun, or to give a priority back.
     pub(crate) fn asks(&self) -> bool {
         self.request.is_full()
+    }
+
+    /// The same with jobs in slices.
+    pub(crate) const fn in_slices(mut self) -> Self {
+        self.limits.slice();
+        self
+    }
+
+    /// Whether its jobs are granted their limits slice by slice.
+    pub(crate) const fn is_sliced(&self) -> bool {
+        self.limits.is_sliced()
+    }
+
+    /// The task suspends others where it has no slack left, and is suspended. `low` is the lowest
+    /// priority of the run.
+    pub(crate) fn with_slack(mut self, low: i32) -> Self {
+        let after = self.configuration.critical_after().as_nanos();
+        self.slack = Some(Slack::new(after, low, self.fifo));
+        self
+    }
+
+    /// The SCHED_FIFO priority that its worker has, or gets back when it was taken from it.
+    pub(crate) fn present_priority(&self) -> i32 {
+        self.slack.as_ref().map_or(self.fifo, Slack::priority)
+    }
+
+    pub(crate) fn rank(&self) -> Rank {
+        self.slack.as_ref().map_or(Rank::Own, Slack::rank)
+    }
+
+    /// Notes the worker's new rank; its new priority, if that is another one.
+    pub(crate) fn turn_to(&self, rank: Rank) -> Option<i32> {
+        self.slack.as_ref()?.turn_to(rank, self.fifo)
+    }
+
+    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end.
+    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> TakenOff {
+        if let Some(slack) = &self.slack {
+            let period = self.configuration.task.period.as_nanos();
+            slack.await_end_of(release.saturating_add(period));
+        }
+        let demoted = self.jobs.finish(sequence);
+        let ended = |slack: &Slack| slack.end(sequence);
+        TakenOff {
+            demoted,
+            awaited: self.slack.as_ref().is_some_and(ended),
+        }
+    }
+
+    /// The scheduler says that job `sequence` used up its limit of `level`; says whether that is the limit of its own
+    /// level.
+    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) -> bool {
+        let is_own = level >= self.configuration.task.criticality;
+        if is_own {
+            self.verdicts.note_used_up(sequence);
+        }
+        is_own
+    }
+
+    /// The job that was begun, has not ended, keeps its priority, and is not suspended.
+    pub(crate) fn running_ready(&self) -> Option<u64> {
+        let running = self.jobs.running_admitted();
+        running.filter(|_| !self.suspension.is_suspended())
+    }
+
+    /// The oldest job that the manager has released and the worker is not done with, if it may run.
+    pub(crate) fn pending_admitted(&self) -> Option<u64> {
+        let job = self.release_counter.pending()?;
+        let admitted = match self.jobs.running() {
+            Some(running) => !self.jobs.is_demoted(running),
+            None => self.limits.next.get() != Allowance::NotAdmitted,
+        };
+        admitted.then_some(job)
+    }
+
+    /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit; gives the monitor.
+    pub(crate) fn arm_for_the_rest(&self) -> Option<&Armed> {
+        let monitor = self.monitor.get()?;
+        self.limits.arm(monitor, |threshold| {
+            let rest = threshold.saturating_sub(self.jobs.executed()?);
+            Some(rest.max(QUANTUM_NANOS))
+        });
+        Some(monitor)
+    }
+
+    /// When job `sequence` is released, in nanoseconds after the epoch.
+    pub(crate) fn release_of(&self, sequence: u64) -> u64 {
+        let since = sequence.saturating_mul(self.period_nanos());
+        self.offset_nanos.saturating_add(since)
     }
 
     pub(crate) const fn period_nanos(&self) -> u64 {
         self.configuration.task.period.as_nanos()
     }
 
-    pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {
-        self.job_word.begin(sequence, cpu_nanos);
-    }
-
-    /// The job's own work begins here: what came before, its account does not show.
-    pub(crate) fn start_account(&self, cpu_nanos: u64) {
-        self.job_word.start_account(cpu_nanos);
-    }
-
-    /// Where that account begins.
-    pub(crate) fn account_base(&self) -> u64 {
-        self.job_word.base()
-    }
-
-    /// Job `sequence` is off; says whether its worker was demoted since it began.
-    pub(crate) fn finish(&self, sequence: u64) -> bool {
-        self.job_word.end(sequence)
-    }
-
-    /// The job that was begun and has not ended.
-    pub(crate) fn running(&self) -> Option<u64> {
-        let begun = self.job_word.look();
-        begun.runs.then_some(begun.number)
-    }
-
-    /// The job that was begun, has not ended, and keeps its priority.
-    pub(crate) fn running_admitted(&self) -> Option<u64> {
-        self.running().filter(|&job| !self.is_demoted(job))
-    }
-
-    /// Whether job `sequence` has lost its priority: by enforcement, or because the run ends.
-    pub(crate) fn is_demoted(&self, sequence: u64) -> bool {
-        self.revoked.is_revoked(sequence) || self.phase.is_ending()
-    }
-
-    /// Whether enforcement took the priority of job `sequence`, and not the end of the run.
-    pub(crate) fn lost_its_priority(&self, sequence: u64) -> bool {
-        self.revoked.is_revoked(sequence)
-    }
-
-    /// Job `sequence` and all before it lose their priorities.
-    pub(crate) fn demote_up_to(&self, sequence: u64) {
-        self.revoked.revoke(sequence);
-    }
-
-    /// The manager is about to demote the worker for job `sequence`; says whether that still runs.
-    pub(crate) fn demote(&self, sequence: u64) -> bool {
-        self.job_word.demote(sequence)
-    }
-
-    /// Whether the worker is demoted, and its job not off yet.
-    pub(crate) fn is_in_background(&self) -> bool {
-        self.job_word.look().demoted
-    }
-
-    /// Jobs that were demoted so far end at their next cancellation point.
-    pub(crate) fn cancel_demoted(&self) {
-        self.revoked.cancel();
-    }
-
-    /// Whether job `sequence` shall end at its next cancellation point.
-    pub(crate) fn cancelled(&self, sequence: u64) -> bool {
-        self.revoked.is_cancelled(sequence) || self.phase.is_ending()
+    /// When a job released at `release` is due; both on one clock.
+    pub(crate) const fn due(&self, release: u64) -> u64 {
+        release.saturating_add(self.configuration.task.deadline.as_nanos())
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -184,10 +205,13 @@ impl TaskShared {
         since.checked_div(self.period_nanos())
     }
 
-    /// What the running job has executed; `None` if its thread is gone.
-    pub(crate) fn executed(&self) -> Option<u64> {
-        let cpu = sys::clock::cpu_nanos_of(self.tid())?;
-        Some(cpu.saturating_sub(self.account_base()))
+    /// Takes its worker out of the real-time class, and stops its monitor.
+    pub(crate) fn take_out_of_real_time(&self) {
+        // A worker lives as long as the run, and leaving the class needs no right.
+        let _ = sys::sched::set_other(self.jobs.tid());
+        if let Some(monitor) = self.monitor.get() {
+            monitor.stop();
+        }
     }
 }
 
@@ -206,17 +230,17 @@ mod tests {
             configuration,
             0,
             2,
-            crate::allowance::Allowance::UpTo(1_000_000),
+            crate::words::Allowance::UpTo(1_000_000),
         )
     }
 
     /// What the manager does to a task whose job `sequence` loses its priority.
     fn take_the_priority_of(task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if let Some(job) = task.running()
-            && task.is_demoted(job)
+        task.jobs.demote_up_to(sequence);
+        if let Some(job) = task.jobs.running()
+            && task.jobs.is_demoted(job)
         {
-            assert!(task.demote(job));
+            assert!(task.jobs.demote(job));
         }
     }
 
@@ -228,12 +252,12 @@ mod tests {
         for step in 0..3 {
             if step == at {
                 take_the_priority_of(&task, 7);
-                demoted = task.running().is_some();
+                demoted = task.jobs.running().is_some();
             }
             match step {
-                0 => task.begin(7, 0),
-                1 => looked_demoted = task.is_demoted(7),
-                _ => returned = task.finish(7),
+                0 => task.jobs.begin(7, 0),
+                1 => looked_demoted = task.jobs.is_demoted(7),
+                _ => returned = task.jobs.finish(7),
             }
         }
         (looked_demoted, demoted, returned)
@@ -256,10 +280,10 @@ mod tests {
     #[test]
     fn a_worker_returns_once_for_each_demotion() {
         let task = task();
-        task.begin(0, 0);
+        task.jobs.begin(0, 0);
         take_the_priority_of(&task, 0);
-        assert!(task.finish(0));
-        task.begin(1, 0);
-        assert!(!task.finish(1));
+        assert!(task.jobs.finish(0));
+        task.jobs.begin(1, 0);
+        assert!(!task.jobs.finish(1));
     }
 }

@@ -191,29 +191,27 @@ impl System {
     /// Why only the simulator has a world for it, if so.
     #[must_use]
     pub fn only_simulated(&self) -> Option<Refusal> {
-        let mut clusters = self.clusters.iter();
-        let is_levelled =
-            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Levels(_));
-        if clusters.clone().any(is_levelled) {
-            let why = "levels with domains in common (mc2) are for simulations in this version";
-            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
-        }
+        let clusters = self.clusters.iter();
         let is_framed =
             |cluster: &Cluster| matches!(cluster.configuration, Configuration::Frames(_));
         if clusters.clone().any(is_framed) {
             let why = "frame tables are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
-        if clusters.clone().any(|cluster| cluster.cpus.len() > 1) {
-            let why = "several CPUs with one queue are for simulations in this version";
-            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        if let Some(cluster) = clusters.clone().find(|cluster| cluster.cpus.len() > 1) {
+            let why = match cluster.configuration.levels() {
+                Some(_) => {
+                    "levels C and D of several CPUs (mc2) are for simulations in this version"
+                }
+                None => "several CPUs with one queue are for simulations in this version",
+            };
+            let help = "use `vestal simulate`, or a set for one CPU";
+            return Some(Refusal::input(why).with_help(help));
         }
-        let is_served =
-            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
-        let why = "servers are for simulations in this version";
-        clusters.any(is_served).then(|| {
-            Refusal::input(why)
-                .with_help("use `vestal simulate`; pt runs without --set servers=deferrable")
+        let mut served = clusters.filter_map(|cluster| cluster.configuration.servers());
+        let why = "devices and their interrupts are for simulations in this version";
+        served.any(|servers| !servers.devices.is_empty()).then(|| {
+            Refusal::input(why).with_help("use `vestal simulate`, or leave out [[device]]")
         })
     }
 

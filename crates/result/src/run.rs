@@ -267,10 +267,11 @@ pub struct CpuRow {
 pub struct ServerRow {
     /// Its name.
     pub name: String,
-    /// How long its jobs executed.
+    /// How long its jobs executed; in a real run all that the threads of its tasks used.
     pub served_ns: u64,
-    /// How often its budget came back; of a sporadic server and a PIBS how often a part was sent for, once a use.
-    pub replenishments: u64,
+    /// How often its budget came back; of a sporadic server and a PIBS how often a part was sent for, once a use, and null
+    /// in a real run, where nobody counts that.
+    pub replenishments: Option<u64>,
     /// How often it used up its budget.
     pub exhausted: u64,
     /// How much budget came later because a replenishment list was full.
@@ -377,6 +378,19 @@ pub struct Enforced {
     pub overshoot_max_ns: u64,
     /// How many overruns were noticed later than the tolerance allows.
     pub noticed_late: u64,
+    /// What a server's budget, or a task's, may be exceeded by if no time is stolen, as a trial before the run found;
+    /// null without such budgets.
+    #[serde(default)]
+    pub server_granularity_ns: Option<u64>,
+    /// How many of them were used up while no time was stolen, and their threads went on later.
+    #[serde(default)]
+    pub server_budgets_judged: u64,
+    /// The median of what these were exceeded by.
+    #[serde(default)]
+    pub server_overshoot_median_ns: u64,
+    /// The most of it.
+    #[serde(default)]
+    pub server_overshoot_max_ns: u64,
     /// How often jobs were suspended between their slices; null if no job is cut into slices.
     pub held: Option<u64>,
     /// How often they went on all the same.

@@ -14,6 +14,7 @@ pub mod memory;
 pub mod perf;
 #[cfg(feature = "real")]
 pub mod process;
+mod processor;
 pub mod sched;
 pub mod schedstat;
 pub mod signal;
@@ -21,6 +22,8 @@ pub mod stop;
 pub mod suspension;
 pub mod timer;
 pub mod waiting;
+
+pub use processor::{Processor, distinct};
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};

@@ -1,6 +1,6 @@
 //! Scheduling classes, affinity, limits and the accounts of threads.
 
-use super::{Tid, checked, signal};
+use super::{Processor, Tid, checked, signal};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 use std::io;
@@ -42,14 +42,14 @@ pub fn pin_to(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Puts the calling thread on one CPU and into SCHED_FIFO, with all signals blocked that can be and without timer
+/// Puts the calling thread on one processor and into SCHED_FIFO, with all signals blocked that can be and without timer
 /// slack.
 ///
 /// # Errors
 /// What the first call that failed said; those before it stay in force.
-pub fn enter_real_time(cpu: usize, priority: i32) -> io::Result<()> {
+pub fn enter_real_time(processor: Processor, priority: i32) -> io::Result<()> {
     signal::block_all()?;
-    pin_to(cpu)?;
+    pin_to(processor.0)?;
     no_timer_slack();
     set_fifo(own_tid(), priority)
 }

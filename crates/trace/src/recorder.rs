@@ -259,6 +259,10 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
     fn suspends_until_instants(&self) -> bool {
         self.inner.suspends_until_instants()
     }
+
+    fn budgets_outlive_jobs(&self) -> bool {
+        self.inner.budgets_outlive_jobs()
+    }
 }
 
 /// A native world takes the notices after each decision, and with them the permits are written.

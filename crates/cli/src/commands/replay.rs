@@ -107,7 +107,7 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         }
     };
     let session = session(registry, (&args.trace, &header), set, output)?;
-    let listed = crate::tracing::header(&session, header.dispatch);
+    let listed = crate::tracing::header(&session, header.world, header.dispatch);
     if args.file.is_none() {
         agree(&args.trace, &header, &listed)?;
     } else if listed.domains != header.domains || (!several && listed.cpus != header.cpus) {

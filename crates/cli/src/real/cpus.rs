@@ -13,6 +13,7 @@ use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
 use vestal_linux::{Config, CpuSpec, Executive, Mechanism, Processor, TaskSpec, Termination};
 use vestal_policy::{Cluster, Precision};
 use vestal_trace::Dispatch;
+use vestal_workload::Scenario;
 use vestal_workload::model::Work;
 
 /// The session's tasks, cluster by cluster, with bodies that do what the file and the scenario say.
@@ -133,6 +134,27 @@ fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
     entries.get(cpu.index()).copied().map(Processor)
 }
 
+/// Whether budgets are a server's, and pay for more than jobs.
+pub(super) fn has_servers(session: &Session) -> bool {
+    let mut clusters = session.system.clusters.iter();
+    clusters.any(|cluster| cluster.configuration.servers().is_some())
+}
+
+/// Whether something is left of the policy if no budget is kept.
+pub(super) fn check_observed(session: &Session, settings: &Settings) -> Result<(), Failure> {
+    let mut clusters = session.system.clusters.iter();
+    let by_budgets = |cluster: &Cluster| {
+        let configuration = &cluster.configuration;
+        configuration.servers().is_some() || configuration.levels().is_some()
+    };
+    if !settings.observe || !clusters.any(by_budgets) {
+        return Ok(());
+    }
+    let why = "budgets of servers and tasks decide who runs, so nothing can be planned without keeping them";
+    let what = format!("use --observe with {}", session.system.policy);
+    Err(Failure::input(what, why).with_help("leave out --observe"))
+}
+
 /// Whether `--cpus` has an entry for each CPU of the set, if it was given.
 pub(super) fn check_entries(session: &Session, settings: &Settings) -> Result<(), Failure> {
     let Some(entries) = &settings.cpus else {
@@ -203,6 +225,23 @@ pub(super) fn sharing(session: &Session, settings: &Settings) -> Vec<String> {
         )
     });
     lines.collect()
+}
+
+/// What a person must know of servers in a real run.
+pub(super) fn serving(session: &Session) -> Vec<String> {
+    let mut lines = Vec::new();
+    if has_servers(session) && session.system.proved_by().is_some() {
+        lines.push(format!(
+            "budgets of servers also pay here for what it takes to begin and to end a job, of which no test of {} speaks: nothing is guaranteed",
+            session.system.policy
+        ));
+    }
+    if let Scenario::File(file) = session.workload.scenario()
+        && !file.modes.is_empty()
+    {
+        lines.push("rows of the kind mode have no effect in a real run".to_owned());
+    }
+    lines
 }
 
 #[cfg(test)]

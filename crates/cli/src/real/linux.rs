@@ -38,6 +38,7 @@ pub(crate) fn execute(
     if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
     }
+    cpus::check_observed(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     for cluster in &session.system.clusters {
         if is_managed {
@@ -82,6 +83,7 @@ pub(crate) fn execute(
     let result = outcome::result(session, settings, &report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     warnings.extend(cpus::sharing(session, settings));
+    warnings.extend(cpus::serving(session));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
@@ -112,10 +114,9 @@ fn recording(
 ) -> Recording {
     let dispatch = dispatch(session, settings);
     let header = Header {
-        world: World::Linux,
         // A manager tells of what happened since it looked last.
         ordered: dispatch == Dispatch::Native,
-        ..tracing::header(session, dispatch)
+        ..tracing::header(session, World::Linux, dispatch)
     };
     let files = Arc::clone(files);
     let recording = Recording::new(move |beginning| {
@@ -171,8 +172,8 @@ pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let clusters = &session.system.clusters;
     let holds = |cluster: &Cluster| cluster.configuration.holds_unenforced();
     let enforced = !settings.observe || clusters.iter().all(holds);
-    // A test speaks of CPUs that nobody shares.
-    let counts = enforced && !cpus::repeats(settings);
+    // A test speaks of CPUs that nobody shares, and of budgets that pay for nothing but jobs.
+    let counts = enforced && !cpus::repeats(settings) && !cpus::has_servers(session);
     session.system.proved_by().filter(|_| counts).map(Proof::by)
 }
 

@@ -4,7 +4,9 @@ use super::Settings;
 use super::threads;
 use crate::quantity::short;
 use vestal_core::Service;
-use vestal_linux::report::{Cause, CpuReport, MachineReport, StolenTime, Suspensions};
+use vestal_linux::report::{
+    Cause, CpuReport, EnforcementReport, MachineReport, StolenTime, Suspensions,
+};
 use vestal_linux::{Mechanism, Report, Summary};
 use vestal_result::run::{Enforced, Machine, Stolen};
 use vestal_trace::Dispatch;
@@ -116,6 +118,7 @@ fn enforcement_lines(
             "granularity obtained: {granularity} (99th percentile of a trial)"
         ));
     }
+    lines.extend(server_line(enforcement));
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
         lines.push(format!(
@@ -138,6 +141,26 @@ fn enforcement_lines(
         }
     }
     lines
+}
+
+/// By how much budgets that outlive jobs may be exceeded, and were.
+fn server_line(enforcement: &EnforcementReport) -> Option<String> {
+    let granularity = enforcement.server_granularity?;
+    let judged = &enforcement.server_overshoot_undisturbed;
+    let mut line = format!(
+        "granularity of servers' and tasks' budgets: {} (the most of a trial)",
+        short(granularity.as_nanos())
+    );
+    if judged.count > 0 {
+        line += &format!(
+            "; {} of {} that were used up lost no time to others, and were exceeded by {} in the median, {} at most",
+            judged.count,
+            enforcement.server_overshoot.count,
+            short(judged.median),
+            short(judged.max)
+        );
+    }
+    Some(line)
 }
 
 /// What others took, and who might take more; where the processor is `shared`, other CPUs of the set did too.
@@ -219,6 +242,10 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
     let most = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).max().unwrap_or(0);
     let overshoot = cpus.iter().map(|cpu| cpu.enforcement.overshoot);
     let overshoot = overshoot.fold(Summary::default(), |all, each| all.and(&each));
+    let servers = cpus
+        .iter()
+        .map(|cpu| cpu.enforcement.server_overshoot_undisturbed)
+        .fold(Summary::default(), |all, each| all.and(&each));
     let counted = |figure: fn(Suspensions) -> u64| {
         joined(cpus, |cpu| cpu.suspensions.map(figure), u64::saturating_add)
     };
@@ -241,6 +268,15 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             overshoot_median_ns: overshoot.median,
             overshoot_max_ns: overshoot.max,
             noticed_late: sum(&|cpu| cpu.enforcement.late),
+            server_granularity_ns: joined(
+                cpus,
+                |cpu| cpu.enforcement.server_granularity,
+                Service::max,
+            )
+            .map(Service::as_nanos),
+            server_budgets_judged: servers.count,
+            server_overshoot_median_ns: servers.median,
+            server_overshoot_max_ns: servers.max,
             held: counted(|held| held.times),
             held_in_vain: counted(|held| held.ineffective),
             records: report.recorded.map(|recorded| recorded.records),

@@ -10,7 +10,9 @@ use vestal_core::TaskId;
 use vestal_linux::report::{CpuReport, TaskReport};
 use vestal_linux::{Report, Summary};
 use vestal_policy::Cluster;
-use vestal_result::run::{CpuRow, Execution, Jobs, ModeChange, Response, Run, Tardiness, TaskRow};
+use vestal_result::run::{
+    CpuRow, Execution, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
+};
 use vestal_trace::World;
 
 /// A CPU of a run: what it is called in results, what was decided there, and what came of it.
@@ -69,6 +71,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
                 migrations: 0,
             })
             .collect(),
+        servers: servers(session, report),
         overhead: threads::overhead(&report.cpus),
         machine: machine(report, dispatch),
         proof: Some(proof(session, settings)),
@@ -81,6 +84,29 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
         mode_changes: changes.fold(0, u64::saturating_add),
         excluded: 0,
     }
+}
+
+/// The servers, in the order of the file. A budget that comes back by time alone did so at each multiple of its period.
+fn servers(session: &Session, report: &Report) -> Vec<ServerRow> {
+    let (Some(served), Some(cpu)) = (session.configuration().servers(), report.cpus.first()) else {
+        return Vec::new();
+    };
+    let rows = served.names.iter().zip(&served.servers).enumerate();
+    let rows = rows.map(|(index, (name, server))| {
+        let found = cpu.servers.get(index).copied().unwrap_or_default();
+        let last = report.duration.as_nanos().saturating_sub(1);
+        ServerRow {
+            name: name.clone(),
+            served_ns: found.charged.as_nanos(),
+            replenishments: server
+                .kind
+                .replenishment_period()
+                .map(|period| last / period.as_nanos().max(1)),
+            exhausted: found.exhausted,
+            postponed_ns: found.postponed.as_nanos(),
+        }
+    });
+    rows.collect()
 }
 
 /// The mode changes of all CPUs, oldest first.

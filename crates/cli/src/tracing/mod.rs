@@ -15,11 +15,11 @@ use vestal_core::{CpuId, Duration, Service, Task, TaskId};
 use vestal_policy::{Cluster, System, parameters};
 use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
-/// Everything that a replay needs beside the records, for a simulated world.
+/// Everything that a replay needs beside the records of this world.
 ///
 /// The task set stands there as it was understood, so that a replay does not depend on the spelling
 /// of a file; the parameters are all that the system was built with.
-pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
+pub(crate) fn header(session: &Session, world: World, dispatch: Dispatch) -> Header {
     let info = |name: &str, task: &Task| TaskInfo {
         name: name.to_owned(),
         criticality: task.criticality,
@@ -37,7 +37,7 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         tasks.extend(devices.collect::<Vec<_>>());
     }
     Header {
-        world: World::Simulator,
+        world,
         dispatch,
         options: session.system.options.pairs().to_vec(),
         parameters: parameters::to_file(&session.system.parameters, &session.set),
@@ -53,16 +53,26 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         cpus: session.system.cpus,
         ..Header::new(&session.system.policy)
     }
-    .with_domains(domains(&session.system))
+    .with_domains(domains(&session.system, world))
 }
 
-/// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs.
-pub(crate) fn domains(system: &System) -> Vec<DomainInfo> {
+/// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs. On Linux
+/// one manager decides for all domains of a cluster.
+pub(crate) fn domains(system: &System, world: World) -> Vec<DomainInfo> {
     let mut domains = Vec::new();
     let mut names = BTreeSet::new();
     for (number, cluster) in (0..).zip(&system.clusters) {
         let task = |task: &TaskId| cluster.tasks.get(task.index()).copied();
         let cpu = |cpu: &CpuId| cluster.cpus.get(cpu.index()).copied();
+        if world == World::Linux && cluster.domains.len() > 1 {
+            domains.push(DomainInfo {
+                name: name_of(cluster.cpus.first().copied(), &mut names),
+                cluster: number,
+                cpus: cluster.cpus.clone(),
+                tasks: cluster.tasks.clone(),
+            });
+            continue;
+        }
         for (place, domain) in cluster.domains.iter().enumerate() {
             domains.push(DomainInfo {
                 name: name_of(cluster.own_cpu(place), &mut names),

@@ -139,7 +139,7 @@ impl Feed {
 }
 
 fn setting(session: &Session, managed: bool) -> Setting {
-    let domains = tracing::domains(&session.system);
+    let domains = tracing::domains(&session.system, vestal_trace::World::Linux);
     let lane_of = |id: TaskId| {
         let home = domains.iter().position(|domain| domain.tasks.contains(&id));
         home.unwrap_or(0)

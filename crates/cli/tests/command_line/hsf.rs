@@ -260,14 +260,35 @@ fn sporadic_events_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn hsf_is_simulated_only() {
-    let refused = vestal(&["run", FIGURE_14, "--policy", "hsf", "--for", "1s"]);
-    assert_eq!(refused.exit, 2, "{}", refused.stderr);
-    assert!(
-        refused.stderr.contains("servers are for simulations"),
-        "{}",
-        refused.stderr
-    );
+fn real_runs_of_hsf_have_no_devices_and_nothing_to_observe_without_budgets() {
+    let devices = "examples/missimer-figure-5.toml";
+    for (file, option, why) in [
+        (
+            devices,
+            "--dispatch=managed",
+            "devices and their interrupts are for simulations",
+        ),
+        (
+            FIGURE_14,
+            "--observe",
+            "budgets of servers and tasks decide who runs",
+        ),
+        (FIGURE_14, "--dispatch=native", "cannot give them servers"),
+        (
+            FIGURE_14,
+            "--mechanism=huang2014",
+            "the paper dispatches only jobs",
+        ),
+    ] {
+        let refused = vestal(&["run", file, "--policy", "hsf", "--for", "1s", option]);
+        assert_eq!(refused.exit, 2, "{option}: {}", refused.stderr);
+        assert!(refused.stderr.contains(why), "{option}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains("help: "),
+            "{option}: {}",
+            refused.stderr
+        );
+    }
     let native = [
         "simulate",
         FIGURE_14,

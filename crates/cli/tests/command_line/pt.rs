@@ -90,15 +90,13 @@ fn servers_on_a_grid_are_slower_and_prove_less() {
 }
 
 #[test]
-fn real_runs_by_servers_on_a_grid_are_refused() {
+fn fixed_priorities_carry_out_no_servers_on_a_grid() {
     let run = ["run", SET, "--policy", "pt", "--for", "1s"];
-    for dispatch in ["native", "managed"] {
-        let options = ["--dispatch", dispatch, "--set", "servers=deferrable"];
-        let refused = vestal(&[&run[..], &options].concat());
-        assert_eq!(refused.exit, 2, "{}", refused.stderr);
-        let why = "servers are for simulations";
-        assert!(refused.stderr.contains(why), "{}", refused.stderr);
-    }
+    let options = ["--dispatch", "native", "--set", "servers=deferrable"];
+    let refused = vestal(&[&run[..], &options].concat());
+    assert_eq!(refused.exit, 2, "{}", refused.stderr);
+    let why = "cannot give them servers";
+    assert!(refused.stderr.contains(why), "{}", refused.stderr);
 }
 
 /// A job that waits for its next slice is recorded as blocked: while it is not, a less urgent one may run.

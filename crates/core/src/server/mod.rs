@@ -130,6 +130,17 @@ impl ServerKind {
         }
     }
 
+    /// The time between replenishments, if the whole budget comes back by time alone.
+    #[must_use]
+    pub const fn replenishment_period(&self) -> Option<Duration> {
+        match self {
+            Self::Polling { period, .. }
+            | Self::IdlingPeriodic { period, .. }
+            | Self::Deferrable { period, .. } => Some(*period),
+            Self::Sporadic { .. } | Self::Pibs { .. } => None,
+        }
+    }
+
     /// The capacity by mode; that of a PIBS depends on whom it serves.
     #[must_use]
     pub const fn capacity(&self) -> Option<&ByLevel<Service>> {

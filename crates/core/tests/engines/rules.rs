@@ -127,3 +127,60 @@ fn a_scheduler_that_says_nothing_has_no_limits_and_its_jobs_make_way() {
     assert!(Silent.stops_at_own_limit());
     assert!(!Silent.suspends_until_instants());
 }
+
+/// What jobs of servers and levels use is bounded by budgets that outlive them: a world charges them whole, and holds jobs
+/// that no plan names, on a free CPU too.
+#[test]
+fn budgets_of_servers_and_levels_outlive_jobs_and_their_jobs_are_held() {
+    let span = Duration::from_nanos(10);
+    let task = Task::new(Level(0), span, span, Wcet::constant(Service::from_nanos(4))).unwrap();
+    let capacity = ByLevel::constant(Service::from_nanos(4));
+    let hierarchy = Hierarchy::new(&HierarchyConfiguration {
+        servers: &[ServerConfiguration {
+            kind: ServerKind::Polling {
+                period: span,
+                capacity,
+            },
+            priority: 1,
+            criticality: Level(0),
+            order: LocalOrder::FixedPriority,
+        }],
+        tasks: &[ServedTask {
+            task,
+            server: ServerId(0),
+            priority: 1,
+            on_behalf_of: None,
+        }],
+        devices: &[],
+        levels: LevelSet::new(1).unwrap(),
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    });
+    let container = Container::Local(CpuId(0));
+    let tasks = [LevelledTask { task, container }];
+    let tables = [CpuTable {
+        cycle: Duration::ZERO,
+        slots: &[],
+    }];
+    let levels = crate::containers::configuration(&tasks, &tables, 4);
+    let mut local =
+        LocalDomain::<vestal_core::store::Boxed>::with_store(&levels, CpuId(0)).unwrap();
+    let shared = SharedDomain::<vestal_core::store::Boxed>::with_store(&levels).unwrap();
+    let bounded: [Box<dyn Scheduler>; 4] = [
+        Box::new(hierarchy.unwrap()),
+        Box::new(Levelled::new(&levels).unwrap()),
+        Box::new(local.clone()),
+        Box::new(shared),
+    ];
+    let borrowed: &dyn Scheduler = &&mut local;
+    for decider in bounded.iter().map(AsRef::as_ref).chain([borrowed]) {
+        assert!(decider.budgets_outlive_jobs() && decider.suspends_until_instants());
+        assert!(!decider.stops_at_own_limit());
+    }
+    assert!(!Silent.budgets_outlive_jobs());
+    for rule in Enforcement::ALL {
+        for decider in deciders(rule, Exhaustion::Background) {
+            assert!(!decider.budgets_outlive_jobs(), "{rule:?}");
+        }
+    }
+}

@@ -3,12 +3,12 @@
 
 use crate::account::STOLEN_NANOS_MIN;
 use crate::calibrate::calibrate;
-use crate::config::Monitor;
+use crate::monitor::Monitor;
 use crate::rights::Rights;
-use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::sys::sched::enter_real_time;
+use crate::sys::{self, Processor};
 use std::io;
 use std::thread;
 use vestal_statistics::{Histogram, Summary};
@@ -134,7 +134,7 @@ fn overshoot(monitor: Monitor, perf: bool, cpu: usize) -> Outcome<Summary> {
 
 fn wake_ups(cpu: usize, real_time: bool) -> io::Result<WakeUpProbe> {
     if real_time {
-        enter_real_time(cpu, PRIORITIES.1)?;
+        enter_real_time(Processor(cpu), PRIORITIES.1)?;
     } else {
         sys::sched::pin_to(cpu)?;
         sys::sched::no_timer_slack();
@@ -157,7 +157,7 @@ fn wake_ups(cpu: usize, real_time: bool) -> io::Result<WakeUpProbe> {
 }
 
 fn look_for_gaps(cpu: usize) -> io::Result<GapProbe> {
-    enter_real_time(cpu, PRIORITIES.0)?;
+    enter_real_time(Processor(cpu), PRIORITIES.0)?;
     let mut gaps = Histogram::default();
     let mut observed_nanos = 0;
     for _ in 0..BURSTS {

@@ -26,13 +26,11 @@ pub(crate) use managed::Managed;
 pub(crate) use native::Native;
 
 use crate::account::{Duty, Thread, Wanted};
-use crate::class::span;
+use crate::control::{Control, ManagerRecord, Traced};
 use crate::cpu::Cpu;
 use crate::error::message_of;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use crate::words::Cause;
@@ -40,7 +38,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::{ContractViolation, Scheduler};
-use vestal_trace::{Edge, Mechanism, Recorder};
+use vestal_trace::{Edge, Mechanism};
 
 /// The manager goes round at least this often, so that its watchdog sees it alive. Seldom: a beat takes
 /// the CPU from a job.
@@ -57,44 +55,38 @@ pub(crate) trait Driver: Sized {
     type Woken;
 
     /// Who decides, and the manager's trace.
-    fn decider(&mut self) -> &mut Recorder<Self::Decider, Tracer>;
+    fn decider(&mut self) -> &mut Traced<Self::Decider>;
 
     /// The run begins: what it waits for is made.
-    fn start(&mut self, shared: &Cpu) -> io::Result<()>;
+    fn start(&mut self, control: &Control<'_>) -> io::Result<()>;
 
     /// When it wants the CPU again if nobody calls, as a clock reading; monitors what runs until then.
-    fn arm(&mut self, shared: &Cpu) -> u64;
+    fn arm(&mut self, control: &Control<'_>) -> u64;
 
     /// Waits until `until` at most. A call since the last wait ends it at once.
-    fn wait(&mut self, shared: &Cpu, until: u64) -> Self::Woken;
+    fn wait(&mut self, control: &Control<'_>, until: u64) -> Self::Woken;
 
     /// Since when the manager is wanted if nobody called: it was to wake at `until`.
-    fn wanted_since(&self, _: &Cpu, _: &Self::Woken, until: u64) -> u64 {
+    fn wanted_since(&self, _: &Control<'_>, _: &Self::Woken, until: u64) -> u64 {
         until
     }
 
     /// Counts why the manager is awake at `now`, before it takes what was reported.
-    fn count(&self, shared: &Cpu, woken: &Self::Woken, now: u64, record: &mut ManagerRecord);
+    fn count(&self, control: &mut Control<'_>, woken: &Self::Woken, now: u64);
 
     /// Whether there is something to do.
-    fn is_wanted(&self, shared: &Cpu, woken: &Self::Woken, now: u64) -> bool;
+    fn is_wanted(&self, control: &Control<'_>, woken: &Self::Woken, now: u64) -> bool;
 
     /// Reports to the decider what happened, and carries out what it says.
-    fn round(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        woken: &Self::Woken,
-        now: u64,
-    ) -> Step;
+    fn round(&mut self, control: &mut Control<'_>, woken: &Self::Woken, now: u64) -> Step;
 
     /// The run is over: notes down what no worker knows of. Gives the decider back.
-    fn finish(self, shared: &Cpu) -> Recorder<Self::Decider, Tracer>;
+    fn finish(self, control: &Control<'_>) -> Traced<Self::Decider>;
 }
 
 /// A manager, and what it notes down.
 pub(crate) struct Manager<D> {
-    shared: Arc<Cpu>,
+    cpu: Arc<Cpu>,
     driver: D,
     record: ManagerRecord,
     /// Of its thread, from when the run begins.
@@ -104,13 +96,13 @@ pub(crate) struct Manager<D> {
 
 impl<D: Driver> Manager<D> {
     pub(crate) const fn new(
-        shared: Arc<Cpu>,
+        cpu: Arc<Cpu>,
         driver: D,
         record: ManagerRecord,
         priority: i32,
     ) -> Self {
         Self {
-            shared,
+            cpu,
             driver,
             record,
             own: None,
@@ -120,128 +112,144 @@ impl<D: Driver> Manager<D> {
 
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> io::Result<()> {
-        sched::enter_real_time(self.shared.processor, self.priority)?;
-        self.shared.manager_tid.set(sched::own_tid());
+        sched::enter_real_time(self.cpu.processor, self.priority)?;
+        self.cpu.manager_tid.set(sched::own_tid());
         Ok(())
     }
 
     /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
     pub(crate) fn main(mut self) -> ManagerRecord {
-        let shared = Arc::clone(&self.shared);
         let meter = Meter::start();
-        let failed = match catch_unwind(AssertUnwindSafe(|| self.manage(&shared))) {
+        let failed = match catch_unwind(AssertUnwindSafe(|| self.manage())) {
             Ok(outcome) => outcome
                 .err()
                 .map(|violation| format!("contract violated: {violation}")),
             Err(panic) => Some(message_of(panic.as_ref())),
         };
         if let Some(message) = failed {
-            shared.stop_for_manager(message);
+            self.cpu.stop_for_manager(message);
         }
-        shared.halt();
+        self.cpu.halt();
         let _ = sched::set_other(sched::own_tid());
         if let Some(own) = self.own.take() {
-            own.leave(&shared);
+            own.leave();
         }
-        meter.stop(&shared.accounts.manager);
+        meter.stop(&self.cpu.accounts.manager);
         self.driver.decider().sink().close();
-        self.finish(&shared)
+        self.finish()
     }
 
     /// The end of its record, and of its trace.
-    fn finish(mut self, shared: &Cpu) -> ManagerRecord {
-        let decider = self.driver.finish(shared);
+    fn finish(mut self) -> ManagerRecord {
+        let control = Control::new(&self.cpu, &mut self.record);
+        let decider = self.driver.finish(&control);
         decider.sink().open();
-        let (decider, trace, end) = decider.leave(shared.instant(monotonic_nanos()));
+        let (decider, trace, end) = decider.leave(control.now());
         trace.close();
         self.record.lost_notices = decider.lost_notices();
         self.record.end = Some(end);
         self.record
     }
 
-    fn manage(&mut self, shared: &Cpu) -> Step {
-        if !shared.phase.await_begin() {
+    fn manage(&mut self) -> Step {
+        if !self.cpu.phase.await_begin() {
             return Ok(());
         }
-        self.own = Some(Intervals::of_this_thread(Thread::Manager));
-        if self.driver.start(shared).is_err() {
-            shared.run.request_stop(Cause::SetupFailed);
+        let own = Intervals::of_this_thread(Thread::Manager, &self.cpu);
+        let mut rounds = Rounds {
+            cpu: &self.cpu,
+            control: Control::new(&self.cpu, &mut self.record),
+            driver: &mut self.driver,
+            own: self.own.insert(own),
+        };
+        if rounds.driver.start(&rounds.control).is_err() {
+            rounds.control.fail();
             return Ok(());
         }
-        let end = shared.run.end.get();
-        loop {
-            let now = monotonic_nanos();
-            let until = self.driver.arm(shared).min(end).min(now + BEAT_NANOS);
-            // A run that is to end is ended after a wait too, which takes no time: with it ends what the manager took
-            // for its last round, and what of that it slept is nobody else's.
-            let until = if shared.run.is_stop_requested() {
-                now
-            } else {
-                until
-            };
-            self.about_to_wait(shared);
-            let woken = self.driver.wait(shared, until);
-            let wanted = self.driver.wanted_since(shared, &woken, until);
-            let now = self.awake(shared, wanted);
-            self.driver.count(shared, &woken, now, &mut self.record);
-            if !goes_on(shared, now, end) {
-                return Ok(());
-            }
-            if self.driver.is_wanted(shared, &woken, now) {
-                self.round(shared, &woken, now)?;
-            }
-            self.driver.decider().sink().close();
+        while rounds.go_on()? {}
+        Ok(())
+    }
+}
+
+/// A manager while the run goes on.
+struct Rounds<'a, D> {
+    cpu: &'a Cpu,
+    control: Control<'a>,
+    driver: &'a mut D,
+    own: &'a mut Intervals,
+}
+
+impl<D: Driver> Rounds<'_, D> {
+    /// Waits, and does what there is to do then; says whether the run goes on.
+    fn go_on(&mut self) -> Step<bool> {
+        let run = self.control.run;
+        let (now, end) = (monotonic_nanos(), run.end.get());
+        let until = self.driver.arm(&self.control);
+        let until = until.min(end).min(now + BEAT_NANOS);
+        // A run that is to end is ended after a wait too, which takes no time: with it ends what the manager took
+        // for its last round, and what of that it slept is nobody else's.
+        let until = if run.is_stop_requested() { now } else { until };
+        self.about_to_wait();
+        let woken = self.driver.wait(&self.control, until);
+        let wanted = self.driver.wanted_since(&self.control, &woken, until);
+        let now = self.awake(wanted);
+        self.driver.count(&mut self.control, &woken, now);
+        if !goes_on(self.cpu, now, end) {
+            return Ok(false);
         }
+        if self.driver.is_wanted(&self.control, &woken, now) {
+            self.round(&woken, now)?;
+        }
+        self.driver.decider().sink().close();
+        Ok(true)
     }
 
     /// To be called last of all before the manager asks the kernel to wait.
-    fn about_to_wait(&mut self, shared: &Cpu) {
+    fn about_to_wait(&mut self) {
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
-        if let Some(own) = &mut self.own {
-            let trace = self.driver.decider().sink();
-            own.wait(shared, Duty::Manager, trace);
-        }
+        self.own
+            .delay(crate::fault::Point::BeforeWait(Duty::Manager));
+        let trace = self.driver.decider().sink();
+        self.own.wait(Duty::Manager, trace);
     }
 
     /// The manager has the CPU, which without a call it wanted at `until`. Opens a group of records, and gives
     /// the clock.
-    fn awake(&mut self, shared: &Cpu, until: u64) -> u64 {
+    fn awake(&mut self, until: u64) -> u64 {
         self.driver.decider().sink().open();
         let now = monotonic_nanos();
-        let wanted = Wanted::AtOnceSince(shared.online.wanted_since(until, now));
-        if let Some(own) = &mut self.own {
-            own.wake(shared, wanted, now);
-        }
+        let since = self.cpu.online.wanted_since(until, now);
+        self.own.wake(Wanted::AtOnceSince(since), now);
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::RoundBegins);
+        self.own.delay(crate::fault::Point::RoundBegins);
         now
     }
 
     /// Does what there is to do for the manager that woke at `now`, and records that and how long it took.
-    fn round(&mut self, shared: &Cpu, woken: &D::Woken, now: u64) -> Step {
+    fn round(&mut self, woken: &D::Woken, now: u64) -> Step {
         let decide = Mechanism::Decide;
-        span(shared, self.driver.decider(), now, (decide, Edge::Begin));
-        self.driver.round(shared, &mut self.record, woken, now)?;
+        let (control, driver) = (&mut self.control, &mut *self.driver);
+        control.span(driver.decider(), now, (decide, Edge::Begin));
+        driver.round(control, woken, now)?;
         let done = monotonic_nanos();
-        span(shared, self.driver.decider(), done, (decide, Edge::End));
-        self.record.handling.record(done.saturating_sub(now));
+        control.span(driver.decider(), done, (decide, Edge::End));
+        control.record.handling.record(done.saturating_sub(now));
         Ok(())
     }
 }
 
 /// Shows that the manager lives; says whether the run goes on.
-fn goes_on(shared: &Cpu, now: u64, end: u64) -> bool {
-    shared.beat.go_on();
-    if shared.stop_requested() || shared.run.is_stop_requested() {
+fn goes_on(cpu: &Cpu, now: u64, end: u64) -> bool {
+    cpu.beat.go_on();
+    if cpu.stop_requested() || cpu.run.is_stop_requested() {
         return false;
     }
     if now >= end {
-        shared.run.request_stop(Cause::Finished);
+        cpu.run.request_stop(Cause::Finished);
         return false;
     }
     #[cfg(feature = "real")]
-    crate::fault::strike(shared, now);
+    crate::fault::strike(cpu, now);
     true
 }
 

@@ -4,16 +4,11 @@
 //! to say.
 
 use super::{Driver, Enactor, Step};
-use crate::config::Monitor;
-use crate::cpu::Cpu;
-use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::control::{Control, Traced};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
-use crate::task::TaskShared;
 use std::io;
 use vestal_core::Guard;
-use vestal_trace::Recorder;
 
 /// Waits for signals.
 pub(crate) struct Native {
@@ -35,60 +30,52 @@ impl Driver for Native {
     /// The signal; none: the time was over.
     type Woken = Option<i32>;
 
-    fn decider(&mut self) -> &mut Recorder<Guard, Tracer> {
+    fn decider(&mut self) -> &mut Traced<Guard> {
         &mut self.enactor.guard
     }
 
-    fn start(&mut self, _: &Cpu) -> io::Result<()> {
+    fn start(&mut self, _: &Control<'_>) -> io::Result<()> {
         Ok(())
     }
 
-    fn arm(&mut self, shared: &Cpu) -> u64 {
-        let wake = self.enactor.wake(shared);
-        match shared.monitor {
-            Monitor::Heartbeat => wake.min(monotonic_nanos() + shared.run.heartbeat_nanos),
-            Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => wake,
-        }
+    fn arm(&mut self, control: &Control<'_>) -> u64 {
+        let beat = control.terms.heartbeat_nanos;
+        let beat = beat.map_or(u64::MAX, |period| monotonic_nanos() + period);
+        self.enactor.wake(control.run.epoch()).min(beat)
     }
 
-    fn wait(&mut self, _: &Cpu, until: u64) -> Option<i32> {
+    fn wait(&mut self, _: &Control<'_>, until: u64) -> Option<i32> {
         self.signals.wait(until.saturating_sub(monotonic_nanos()))
     }
 
-    fn count(&self, shared: &Cpu, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
-        let wakeups = &mut record.wakeups;
-        let reported = |task: &TaskShared| task.asks() || self.enactor.is_end_unreported(task);
+    fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
+        let wakeups = &mut control.record.wakeups;
         let count = match *woken {
-            None if self.enactor.is_due(shared, now) => &mut wakeups.timer,
+            None if self.enactor.is_due(control.run.epoch(), now) => &mut wakeups.timer,
             Some(signal) if signal == instant_signal() => &mut wakeups.timer,
-            None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
+            None if control.terms.heartbeat_nanos.is_some() => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
-            Some(_) if shared.tasks.iter().any(reported) => &mut wakeups.completion,
-            Some(_) if shared.question.is_answered() => &mut wakeups.idle,
+            Some(_) if self.enactor.is_called_by_a_worker(control.tasks) => &mut wakeups.completion,
+            Some(_) if control.question.is_answered() => &mut wakeups.idle,
             Some(_) => &mut wakeups.other,
         };
         *count += 1;
     }
 
-    fn is_wanted(&self, shared: &Cpu, woken: &Option<i32>, now: u64) -> bool {
-        let looks = shared.monitor == Monitor::Heartbeat;
-        woken.is_some() || looks || self.enactor.is_due(shared, now)
+    fn is_wanted(&self, control: &Control<'_>, woken: &Option<i32>, now: u64) -> bool {
+        woken.is_some()
+            || control.terms.heartbeat_nanos.is_some()
+            || self.enactor.is_due(control.run.epoch(), now)
     }
 
-    fn round(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        woken: &Option<i32>,
-        _: u64,
-    ) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, _: u64) -> Step {
         let fired =
             woken.is_some_and(|signal| ![kick_signal(), instant_signal()].contains(&signal));
-        self.enactor.handle(shared, record, fired)
+        self.enactor.handle(control, fired)
     }
 
-    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Control<'_>) -> Traced<Guard> {
         self.enactor.guard
     }
 }
@@ -96,28 +83,34 @@ impl Driver for Native {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::control::ManagerRecord;
+    use crate::cpu::{Cpu, Terms};
     use crate::driver::tests::guard;
+    use crate::monitor::Monitor;
+    use crate::recording::Tracer;
     use crate::request::Request;
     use crate::sys::signal::monitor_signal;
+    use crate::task::TaskShared;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
+    use vestal_trace::Recorder;
 
-    fn shared(monitor: Monitor) -> Cpu {
-        let config = Config::new();
+    fn cpu(monitor: Monitor) -> Cpu {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
-        let limit = crate::allowance::Allowance::Unlimited;
+        let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Cpu::new(vec![task], &config, 0, monitor, Service::ZERO)
+        Cpu::in_test(vec![task], Terms::in_test(monitor))
     }
 
     /// Why the manager is awake, and whether it has something to do.
-    fn reason(shared: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
+    fn reason(cpu: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
         let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut record = ManagerRecord::new(1, 0);
-        native.count(shared, &woken, 0, &mut record);
+        let mut control = Control::new(cpu, &mut record);
+        native.count(&mut control, &woken, 0);
+        let is_wanted = native.is_wanted(&control, &woken, 0);
         let counts = [
             ("budget", record.wakeups.budget),
             ("completion", record.wakeups.completion),
@@ -130,12 +123,12 @@ mod tests {
         let [(name, 1)] = counted[..] else {
             panic!("{counted:?}");
         };
-        (name, native.is_wanted(shared, &woken, 0))
+        (name, is_wanted)
     }
 
     #[test]
     fn a_wake_up_has_one_reason_and_only_a_beat_has_nothing_to_do() {
-        let run = shared(Monitor::Perf);
+        let run = cpu(Monitor::Perf);
         assert_eq!(reason(&run, None), ("beat", false));
         assert_eq!(reason(&run, Some(monitor_signal())), ("budget", true));
         assert_eq!(reason(&run, Some(instant_signal())), ("timer", true));
@@ -146,18 +139,22 @@ mod tests {
         run.tasks[0].request.put(Request::Priority);
         assert_eq!(reason(&run, Some(kick_signal())), ("completion", true));
         // With a heartbeat a wait that is over is a look at all budgets.
-        assert_eq!(reason(&shared(Monitor::Heartbeat), None), ("budget", true));
+        assert_eq!(reason(&cpu(Monitor::Heartbeat), None), ("budget", true));
     }
 
     #[test]
     fn with_a_heartbeat_it_wakes_after_a_period_and_else_not_at_all() {
         let mut native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
-        assert_eq!(native.arm(&shared(Monitor::Perf)), u64::MAX);
-        let run = shared(Monitor::Heartbeat);
+        let mut arm = |cpu: &Cpu| {
+            let mut record = ManagerRecord::new(1, 0);
+            native.arm(&Control::new(cpu, &mut record))
+        };
+        assert_eq!(arm(&cpu(Monitor::Perf)), u64::MAX);
+        let run = cpu(Monitor::Heartbeat);
         let before = monotonic_nanos();
-        let until = native.arm(&run);
-        let periods =
-            before + run.run.heartbeat_nanos..=monotonic_nanos() + run.run.heartbeat_nanos;
+        let until = arm(&run);
+        let period = run.terms.heartbeat_nanos.unwrap();
+        let periods = before + period..=monotonic_nanos() + period;
         assert!(periods.contains(&until));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
-use crate::config::{Config, Monitor};
-use crate::cpu::Cpu;
+use crate::control::{Control, ManagerRecord, Traced};
+use crate::cpu::{Cpu, Terms};
+use crate::monitor::Monitor;
 use crate::notes::channel;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::words::Cause;
@@ -33,7 +33,7 @@ enum Round {
 }
 
 struct Told {
-    decider: Recorder<Guard, Tracer>,
+    decider: Traced<Guard>,
     starts: bool,
     rounds: Vec<Round>,
     /// How often it waited.
@@ -52,27 +52,28 @@ impl Driver for Told {
     type Decider = Guard;
     type Woken = ();
 
-    fn decider(&mut self) -> &mut Recorder<Guard, Tracer> {
+    fn decider(&mut self) -> &mut Traced<Guard> {
         &mut self.decider
     }
 
-    fn start(&mut self, _: &Cpu) -> io::Result<()> {
+    fn start(&mut self, _: &Control<'_>) -> io::Result<()> {
         match self.starts {
             true => Ok(()),
             false => Err(io::Error::other("no timers")),
         }
     }
 
-    fn arm(&mut self, _: &Cpu) -> u64 {
+    fn arm(&mut self, _: &Control<'_>) -> u64 {
         u64::MAX
     }
 
-    fn wait(&mut self, shared: &Cpu, until: u64) {
+    fn wait(&mut self, control: &Control<'_>, until: u64) {
+        let run = control.run;
         self.waits += 1;
-        assert!(until <= shared.run.end.get());
+        assert!(until <= run.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
         // Whoever asked to end the run waits no more.
-        assert!(!shared.run.is_stop_requested() || until <= monotonic_nanos());
+        assert!(!run.is_stop_requested() || until <= monotonic_nanos());
         if self.waits > self.rounds.len() {
             // Nothing is left to be told: the time is over.
             while monotonic_nanos() < until {
@@ -81,17 +82,17 @@ impl Driver for Told {
         }
     }
 
-    fn count(&self, _: &Cpu, (): &(), _: u64, record: &mut ManagerRecord) {
-        record.wakeups.other += 1;
+    fn count(&self, control: &mut Control<'_>, (): &(), _: u64) {
+        control.record.wakeups.other += 1;
         self.counted.set(self.counted.get() + 1);
     }
 
-    fn is_wanted(&self, _: &Cpu, (): &(), _: u64) -> bool {
+    fn is_wanted(&self, _: &Control<'_>, (): &(), _: u64) -> bool {
         !matches!(self.round(), Round::Idle)
     }
 
     #[expect(clippy::panic, reason = "this is what it was told")]
-    fn round(&mut self, shared: &Cpu, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, (): &(), _: u64) -> Step {
         match Told::round(self) {
             Round::Idle | Round::Done => Ok(()),
             Round::Sleeps(nanos) => {
@@ -99,7 +100,7 @@ impl Driver for Told {
                 Ok(())
             }
             Round::AsksForTheEnd => {
-                shared.run.request_stop(Cause::Signal(2));
+                control.run.request_stop(Cause::Signal(2));
                 Ok(())
             }
             Round::Violates => Err(ContractViolation::UnknownTask(TaskId(7))),
@@ -107,7 +108,7 @@ impl Driver for Told {
         }
     }
 
-    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Control<'_>) -> Traced<Guard> {
         assert_eq!(self.counted.get(), self.waits, "each wake-up counts once");
         self.decider
     }
@@ -115,21 +116,20 @@ impl Driver for Told {
 
 /// A run of so many nanoseconds in which the driver is told these rounds.
 fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, ManagerRecord) {
-    let (shared, record, _) = noted(rounds, starts, nanos);
-    (shared.run.stop_cause(), record)
+    let (cpu, record, _) = noted(rounds, starts, nanos);
+    (cpu.run.stop_cause(), record)
 }
 
 /// The CPU of such a run, and what the manager noted.
 fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord, Vec<Note>) {
-    let config = Config::new();
-    let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
     let (notes, mut reader) = channel(64);
-    shared.notes = notes;
-    let shared = Arc::new(shared);
+    cpu.notes = notes;
+    let cpu = Arc::new(cpu);
     let epoch = monotonic_nanos();
-    shared.run.epoch.set(epoch);
-    shared.run.end.set(epoch.saturating_add(nanos));
-    shared.phase.begin();
+    cpu.run.epoch.set(epoch);
+    cpu.run.end.set(epoch.saturating_add(nanos));
+    cpu.phase.begin();
     let driver = Told {
         decider: Recorder::new(guard(), Tracer::off()),
         starts,
@@ -138,12 +138,12 @@ fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord
         counted: Cell::new(0),
     };
     let record = ManagerRecord::new(0, 0);
-    let record = Manager::new(Arc::clone(&shared), driver, record, 1).main();
-    assert!(shared.stop_requested(), "halted, whatever happened");
+    let record = Manager::new(Arc::clone(&cpu), driver, record, 1).main();
+    assert!(cpu.stop_requested(), "halted, whatever happened");
     assert!(record.end.is_some());
     let extent = reader.extent();
     let notes = std::iter::from_fn(|| reader.next(extent)).collect();
-    (shared, record, notes)
+    (cpu, record, notes)
 }
 
 pub(super) fn guard() -> Guard {
@@ -188,11 +188,11 @@ fn a_run_that_is_to_end_since_a_round_ends_after_a_wait_that_takes_no_time() {
 #[test]
 fn a_manager_that_panics_or_breaks_the_contract_ends_the_run_and_says_why() {
     let message_after = |round| {
-        let (shared, record, _) = noted(&[Round::Done, round], true, u64::MAX);
+        let (cpu, record, _) = noted(&[Round::Done, round], true, u64::MAX);
         assert_eq!(record.handling.summary().count, 1);
-        let cause = shared.run.stop_cause();
+        let cause = cpu.run.stop_cause();
         assert_eq!(cause, Some(Cause::ManagerPanicked(0)));
-        shared.panic_of_manager()
+        cpu.panic_of_manager()
     };
     assert_eq!(message_after(Round::Panics), "as it was told");
     let violated = message_after(Round::Violates);
@@ -210,8 +210,8 @@ fn a_driver_that_cannot_start_ends_the_run() {
 #[test]
 fn what_a_manager_takes_for_its_last_round_is_noted() {
     const LAST: u64 = 8_000_000;
-    let (shared, _, notes) = noted(&[Round::Done, Round::Sleeps(LAST)], true, LAST / 2);
-    assert_eq!(shared.run.stop_cause(), Some(Cause::Finished));
+    let (cpu, _, notes) = noted(&[Round::Done, Round::Sleeps(LAST)], true, LAST / 2);
+    assert_eq!(cpu.run.stop_cause(), Some(Cause::Finished));
     let is_last = |note: &&Note| {
         let Note::Interval(Interval {
             thread,

@@ -11,32 +11,42 @@
 //! too, looks. Where none could, the job lacked its whole tardiness.
 
 use crate::account::{Note, TaskNote, Thread};
-use crate::cpu::Cpu;
-use crate::task::TaskShared;
+use crate::cpu::Planned;
+use crate::notes::Online;
+use crate::task::Tasks;
+use vestal_core::TaskId;
 
-impl Cpu {
+/// What a look at late jobs needs of their CPU.
+pub(super) struct Late<'a> {
+    pub(super) online: &'a Online,
+    pub(super) tasks: &'a Tasks,
+    /// Under managed dispatch.
+    pub(super) plan: Option<&'a Planned>,
+}
+
+impl Late<'_> {
     /// `thread` has taken the CPU at `now` for something that came at `wanted`. Looks at the job that it
-    /// preempts, if that is late, and gives what there is to note. O(1) where none is late, else O(n), with a system call
-    /// for each thread of the run that does not wait.
-    pub(super) fn look_at_late(
+    /// preempts, if that is late, and gives what there is to note; `consumed` says what all threads have used. O(1) where
+    /// none is late, else O(n), with a system call for each thread of the run that does not wait.
+    pub(super) fn look(
         &self,
         thread: Thread,
-        wanted: u64,
-        now: u64,
+        (wanted, now): (u64, u64),
+        consumed: impl Fn() -> u64,
         mut note: impl FnMut(Note),
     ) {
         let tasks = self.tasks.iter().map(|task| (&task.online, task));
         self.online.look_at_late(now, tasks, |task, due| {
-            let looks = due <= wanted && self.had_the_cpu(thread, task);
+            let looks = due <= wanted && self.had_the_cpu(thread, task.id);
             if looks
                 && task.online.claim_look(due)
-                && let Some(executed) = task.executed()
+                && let Some(executed) = task.jobs.executed()
             {
                 let looked = TaskNote::Looked {
                     due,
                     at: now,
                     executed,
-                    consumed: self.consumed(),
+                    consumed: consumed(),
                 };
                 note(Note::Task(task.id.index(), looked));
             }
@@ -44,35 +54,39 @@ impl Cpu {
         });
     }
 
-    /// Whether the present job of `task` ran, or could have, when `thread` took the CPU.
-    fn had_the_cpu(&self, thread: Thread, task: &TaskShared) -> bool {
+    /// Whether the present job of a task ran, or could have, when `thread` took the CPU.
+    fn had_the_cpu(&self, thread: Thread, id: TaskId) -> bool {
+        let Ok(task) = self.tasks.of(id) else {
+            return false;
+        };
         let Some(sequence) = task.running_ready() else {
             return false;
         };
-        if let Some(managed) = &self.managed {
-            return thread == Thread::Manager && managed.names(task.job(sequence));
+        if let Some(plan) = self.plan {
+            return thread == Thread::Manager && plan.names(task.job(sequence));
         }
-        let is_behind = |other: &TaskShared| {
-            other.id == task.id
+        self.tasks.iter().all(|other| {
+            other.id == id
                 || thread == Thread::Worker(other.id.index())
                 || other.running_ready().is_none()
                 || other.present_priority() < task.present_priority()
-        };
-        self.tasks.iter().all(is_behind)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
+    use crate::task::TaskShared;
     use std::collections::BTreeMap;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     const WORKERS: [Thread; 3] = [Thread::Worker(0), Thread::Worker(1), Thread::Worker(2)];
 
     /// Three tasks, the most urgent first, of which the last two have jobs, due at 50.
-    fn shared() -> Cpu {
+    fn cpu() -> Cpu {
         let task = |fifo: i32| {
             let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
             let span = Duration::from_nanos(1_000);
@@ -83,18 +97,17 @@ mod tests {
                 configuration,
                 0,
                 fifo,
-                crate::allowance::Allowance::UpTo(1_000),
+                crate::words::Allowance::UpTo(1_000),
             )
         };
-        let config = Config::new();
         let tasks = vec![task(5), task(4), task(3)];
-        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
-        for task in &shared.tasks[1..] {
+        let cpu = Cpu::in_test(tasks, Terms::in_test(Monitor::Manager));
+        for task in &cpu.tasks[1..] {
             // By the clock of this thread they have executed nothing.
-            task.begin(7, u64::MAX);
-            shared.online.note_due(&task.online, 50);
+            task.jobs.begin(7, u64::MAX);
+            cpu.online.note_due(&task.online, 50);
         }
-        shared
+        cpu
     }
 
     /// When each job was looked at first by those who looked.
@@ -102,17 +115,27 @@ mod tests {
 
     impl Looks {
         fn new() -> Self {
-            Self(shared(), BTreeMap::new())
+            Self(cpu(), BTreeMap::new())
         }
 
         fn look(&mut self, thread: Thread, wanted: u64, now: u64) -> [Option<u64>; 3] {
-            let Self(shared, looks) = self;
-            shared.look_at_late(thread, wanted, now, |note| {
-                let Note::Task(task, TaskNote::Looked { at, .. }) = note else {
-                    panic!("{note:?}");
-                };
-                looks.insert(task, at);
-            });
+            let Self(cpu, looks) = self;
+            let late = Late {
+                online: &cpu.online,
+                tasks: &cpu.tasks,
+                plan: None,
+            };
+            late.look(
+                thread,
+                (wanted, now),
+                || 0,
+                |note| {
+                    let Note::Task(task, TaskNote::Looked { at, .. }) = note else {
+                        panic!("{note:?}");
+                    };
+                    looks.insert(task, at);
+                },
+            );
             [0, 1, 2].map(|task| looks.get(&task).copied())
         }
     }
@@ -129,7 +152,7 @@ mod tests {
             "the first look counts"
         );
         let task = &looks.0.tasks[1];
-        task.finish(7);
+        task.jobs.finish(7);
         task.online.is_not_due();
         let both = [None, Some(61), Some(81)];
         assert_eq!(looks.look(WORKERS[0], 80, 81), both);
@@ -146,7 +169,7 @@ mod tests {
     #[test]
     fn a_job_that_waits_for_one_more_urgent_is_not_looked_at() {
         let mut looks = Looks::new();
-        looks.0.tasks[0].begin(3, u64::MAX);
+        looks.0.tasks[0].jobs.begin(3, u64::MAX);
         assert_eq!(looks.look(Thread::Manager, 60, 61), [None; 3]);
         // It is the one that takes the CPU.
         let look = [None, Some(62), None];

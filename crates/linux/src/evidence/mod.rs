@@ -8,5 +8,5 @@ mod job;
 mod late;
 mod thread;
 
-pub(crate) use job::{note_completed, note_unfinished, record_dropped};
+pub(crate) use job::{note_left_behind, record_dropped, take_priority};
 pub(crate) use thread::{ClockLook, Intervals};

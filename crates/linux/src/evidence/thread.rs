@@ -3,12 +3,13 @@
 //! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait, with what clocks
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
+use super::late::Late;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
 use crate::cpu::Cpu;
-use crate::notes::NoteLog;
 use crate::recording::Tracer;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
+use std::sync::Arc;
 
 impl Cpu {
     /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
@@ -17,7 +18,7 @@ impl Cpu {
         let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
         let tids = others
             .into_iter()
-            .chain(self.tasks.iter().map(|task| &task.tid));
+            .chain(self.tasks.iter().map(|task| &task.jobs.tid));
         // A thread that leaves has said what it consumed.
         let each = tids
             .zip(self.online.waiting())
@@ -39,6 +40,8 @@ pub(crate) struct ClockLook {
 /// The notes of the calling thread about itself.
 #[derive(Debug)]
 pub(crate) struct Intervals {
+    /// Whose log the notes go to.
+    pub(super) cpu: Arc<Cpu>,
     thread: Thread,
     stat: Option<SchedStat>,
     /// What the kernel had counted when the present interval began, or an earlier one.
@@ -47,7 +50,7 @@ pub(crate) struct Intervals {
     body_waited: u64,
     /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
     began: u64,
-    cpu: u64,
+    executed: u64,
     /// By how much the thread's own notes have changed the activity of the log.
     written: u64,
     /// The activity of others when the present interval began, or before.
@@ -55,37 +58,52 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    /// Those of the calling thread, whose first interval begins here.
-    pub(crate) fn of_this_thread(thread: Thread) -> Self {
+    /// Those of the calling thread of this CPU, whose first interval begins here.
+    pub(crate) fn of_this_thread(thread: Thread, cpu: &Arc<Cpu>) -> Self {
         let mut intervals = Self {
+            cpu: Arc::clone(cpu),
             thread,
             stat: SchedStat::of_this_thread().ok(),
             base: Waited::default(),
             body_waited: 0,
             began: monotonic_nanos(),
-            cpu: own_cpu_nanos(),
+            executed: own_cpu_nanos(),
             written: 0,
             others: 0,
         };
-        intervals.open(intervals.cpu);
+        intervals.open(intervals.executed);
         intervals
     }
 
     /// Writes a note of this thread.
-    pub(crate) fn note(&mut self, log: &NoteLog, note: Note) {
-        self.write(log, note);
+    pub(crate) fn note(&mut self, note: Note) {
+        self.write(note);
     }
 
     /// The same; gives the activity of others until then.
-    fn write(&mut self, log: &NoteLog, note: Note) -> u64 {
-        let written = log.write(note);
-        self.written = self.written.wrapping_add(written.step);
-        written.activity.wrapping_sub(self.written)
+    fn write(&mut self, note: Note) -> u64 {
+        write(&self.cpu, &mut self.written, note)
     }
 
     /// Changes whenever another thread of the run notes anything. One Relaxed load.
-    pub(crate) fn others(&self, log: &NoteLog) -> u64 {
-        log.activity().wrapping_sub(self.written)
+    pub(crate) fn others(&self) -> u64 {
+        self.cpu.notes.activity().wrapping_sub(self.written)
+    }
+
+    /// Its job burns, and looks at the clock.
+    pub(crate) fn burns(&self, now: u64) {
+        self.cpu.online.burns(now);
+    }
+
+    /// Its job burns no more.
+    pub(crate) fn burns_no_more(&self) {
+        self.cpu.online.burns_no_more();
+    }
+
+    /// Delays the thread at this point of its code if that is the fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay(&self, point: crate::fault::Point) {
+        crate::fault::delay(&*self.cpu, point);
     }
 
     /// What the kernel counted of the thread until now; none without schedstat. A system call.
@@ -111,7 +129,7 @@ impl Intervals {
     pub(crate) const fn beginning(&self) -> ClockLook {
         ClockLook {
             wall: self.began,
-            cpu: self.cpu,
+            cpu: self.executed,
             others: self.others,
         }
     }
@@ -143,101 +161,123 @@ impl Intervals {
         let until_now = self.read_base();
         let executed = own_cpu_nanos().saturating_sub(cpu);
         self.began = monotonic_nanos().saturating_sub(executed);
-        self.cpu = cpu;
+        self.executed = cpu;
         until_now
     }
 
     /// The thread gets the CPU at `now`, which was read in an open group of its trace; it was `wanted` since,
     /// or since it asked the kernel to be woken, if that was later.
-    pub(crate) fn wake(&mut self, shared: &Cpu, wanted: Wanted, now: u64) {
+    pub(crate) fn wake(&mut self, wanted: Wanted, now: u64) {
         let thread = self.thread;
-        shared.online.wakes(thread);
+        self.cpu.online.wakes(thread);
         let asked = wanted.from(self.began);
         let begin = Note::Begin {
             thread,
             wanted: asked,
             now,
-            burned: shared.online.burns_no_more(),
+            burned: self.cpu.online.burns_no_more(),
         };
-        self.others = self.write(&shared.notes, begin);
+        self.others = self.write(begin);
         #[cfg(feature = "real")]
         if matches!(thread, Thread::Worker(_)) {
-            crate::fault::delay(shared, crate::fault::Point::Woken);
+            self.delay(crate::fault::Point::Woken);
         }
         // What it waited for the CPU until now is no part of the interval.
-        let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
+        let waited = self.open(self.executed).map_or(0, |waited| waited.nanos);
         let opened = Note::Opened {
             thread,
             since: asked.since(),
             now,
             began: self.began,
             waited,
-            alone: self.others == self.others(&shared.notes),
+            alone: self.others == self.others(),
         };
-        self.write(&shared.notes, opened);
+        self.write(opened);
         // The watchdog may have another CPU.
         if thread != Thread::Watchdog
             && let Some(wanted) = wanted.since()
         {
-            shared.look_at_late(thread, wanted, now, |note| self.note(&shared.notes, note));
+            let (cpu, written) = (&self.cpu, &mut self.written);
+            let late = Late {
+                online: &cpu.online,
+                tasks: &cpu.tasks,
+                plan: cpu.planned.as_ref(),
+            };
+            let note = |note| {
+                write(cpu, written, note);
+            };
+            late.look(thread, (wanted, now), || cpu.consumed(), note);
         }
     }
 
     /// The idle detector gets the CPU.
-    pub(crate) fn wake_idle(&mut self, shared: &Cpu) {
-        shared.online.wakes(self.thread);
-        self.write(&shared.notes, Note::Idle);
-        self.open(self.cpu);
+    pub(crate) fn wake_idle(&mut self) {
+        self.cpu.online.wakes(self.thread);
+        self.write(Note::Idle);
+        self.open(self.executed);
     }
 
     /// A body begins at `now`, when the CPU clock says `cpu`: the interval is over.
-    pub(crate) fn begin_body(&mut self, shared: &Cpu, now: u64, cpu: u64) {
-        self.close(shared, Duty::JobStart, (now, cpu), false);
+    pub(crate) fn begin_body(&mut self, now: u64, cpu: u64) {
+        self.close(Duty::JobStart, (now, cpu), false);
     }
 
     /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, shared: &Cpu, now: u64, cpu: u64) {
-        self.others = self.others(&shared.notes);
+    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
+        self.others = self.others();
         let wall = now.saturating_sub(self.began);
-        let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
+        let away = wall.saturating_sub(cpu.saturating_sub(self.executed));
         if away >= SWITCH_NANOS_MAX {
             self.open(cpu);
         } else {
-            (self.began, self.cpu) = (now, cpu);
+            (self.began, self.executed) = (now, cpu);
             self.body_waited = self.body_waited.saturating_add(away);
         }
     }
 
     /// The thread is about to wait: to be called last of all before it asks the kernel to. No group of `trace` is
     /// open.
-    pub(crate) fn wait(&mut self, shared: &Cpu, duty: Duty, trace: &Tracer) {
+    pub(crate) fn wait(&mut self, duty: Duty, trace: &Tracer) {
         trace.open();
+        self.wait_untraced(duty);
+        trace.close();
+    }
+
+    /// The same for a thread that records nothing.
+    pub(crate) fn wait_untraced(&mut self, duty: Duty) {
         let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
-        shared.online.waits(self.thread, cpu);
-        self.close(shared, duty, (now, cpu), true);
+        self.cpu.online.waits(self.thread, cpu);
+        self.close(duty, (now, cpu), true);
+    }
+
+    /// The thread is done with `duty` and goes on with another one, without a wait. No group of `trace` is open.
+    pub(crate) fn go_on(&mut self, duty: Duty, trace: &Tracer) {
+        trace.open();
+        self.close(duty, (monotonic_nanos(), own_cpu_nanos()), false);
+        self.others = self.others();
         trace.close();
     }
 
     /// The thread leaves the run.
-    pub(crate) fn leave(&self, shared: &Cpu) {
-        shared.online.waits(self.thread, own_cpu_nanos());
+    pub(crate) fn leave(&self) {
+        self.cpu.online.waits(self.thread, own_cpu_nanos());
     }
 
     /// The present interval ends at `now`, when the CPU clock says `cpu`.
-    fn close(&mut self, shared: &Cpu, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
+    fn close(&mut self, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
         let wall = now.saturating_sub(self.began);
-        let executed = cpu.saturating_sub(self.cpu);
+        let executed = cpu.saturating_sub(self.executed);
         let is_missing = wall.saturating_sub(executed) >= SWITCH_NANOS_MAX;
         let counted = if is_missing { self.count() } else { None };
         let counted = counted.map(|counted| self.since_base(counted));
         // No thread of the run has the CPU before its manager. Who makes a worker wait may be another one, which
         // has noted something then.
-        let alone = self.thread == Thread::Manager || self.others == self.others(&shared.notes);
+        let alone = self.thread == Thread::Manager || self.others == self.others();
         if let Some(counted) = counted {
             let parts = Parts::of(wall, executed, counted, alone);
             if parts.slept() >= SWITCH_NANOS_MAX {
                 // It came back unannounced: whom it took the CPU from has not looked since.
-                shared.online.burns_no_more();
+                self.cpu.online.burns_no_more();
             }
         }
         let interval = Interval {
@@ -245,15 +285,23 @@ impl Intervals {
             duty,
             began: self.began,
             now,
-            cpu: (self.cpu, cpu),
+            cpu: (self.executed, cpu),
             counted,
             alone,
             waits,
         };
-        self.write(&shared.notes, Note::Interval(interval));
+        self.write(Note::Interval(interval));
         if counted.is_some() {
             self.read_base();
         }
-        (self.began, self.cpu) = (now, cpu);
+        (self.began, self.executed) = (now, cpu);
     }
+}
+
+/// Writes a note of a thread whose own notes have changed the activity of the log by `own`; gives the activity of others
+/// until then.
+fn write(cpu: &Cpu, own: &mut u64, note: Note) -> u64 {
+    let written = cpu.notes.write(note);
+    *own = own.wrapping_add(written.step);
+    written.activity.wrapping_sub(*own)
 }

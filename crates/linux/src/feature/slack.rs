@@ -1,10 +1,9 @@
 //! Zero slack: what a manager does about jobs that have no slack left.
 
-use crate::cpu::Cpu;
-use crate::task::TaskShared;
+use crate::control::Control;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler};
+use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler, TaskId};
 
 /// Per task: the job of which the decider knows that it is incomplete.
 #[derive(Debug)]
@@ -19,64 +18,52 @@ impl Incomplete {
     /// there was one.
     pub(crate) fn report(
         &mut self,
-        shared: &Cpu,
+        control: &Control<'_>,
         decider: &mut impl Scheduler,
         now: Instant,
     ) -> Result<bool, ContractViolation> {
         let mut reported = false;
-        for (task, known) in shared.tasks.iter().zip(&mut self.0) {
-            if let Some(slack) = &task.slack {
-                reported |= report_task(decider, task, (slack, known), now)?;
+        for (task, known) in control.tasks.iter().zip(&mut self.0) {
+            let Some(slack) = &task.slack else {
+                continue;
+            };
+            let sequence = slack.first();
+            if let Some(incomplete) = *known
+                && incomplete < sequence
+            {
+                let (cpu, job) = (CPU, task.job(incomplete));
+                decider.apply(now, Fact::Completed { cpu, job })?;
+                *known = None;
+                reported = true;
+            }
+            // A job that lost its priority stands for nothing, and the one behind it has no thread.
+            if known.is_some() || task.jobs.is_demoted(sequence) {
+                continue;
+            }
+            let release = task.release_of(sequence);
+            if slack.instant_of(release) <= now.as_nanos() && slack.await_end(sequence) {
+                *known = Some(sequence);
+                let job = task.job(sequence);
+                let released = Instant::from_nanos(release);
+                decider.apply(released, Fact::Released { job })?;
+                reported = true;
             }
         }
         Ok(reported)
     }
 
-    /// Whether a worker whose job has ended waits to be heard of.
-    pub(crate) fn is_end_unreported(&self, task: &TaskShared) -> bool {
-        let known = self.0.get(task.id.index()).copied().flatten();
-        known
-            .zip(task.slack.as_ref())
-            .is_some_and(|(known, slack)| known < slack.first())
+    /// Whether the worker of `task`, whose job has ended, waits to be heard of.
+    pub(crate) fn is_end_unreported(&self, task: TaskId, slack: &Slack) -> bool {
+        let known = self.0.get(task.index()).copied().flatten();
+        known.is_some_and(|known| known < slack.first())
     }
-}
-
-fn report_task(
-    decider: &mut impl Scheduler,
-    task: &TaskShared,
-    (slack, known): (&Slack, &mut Option<u64>),
-    now: Instant,
-) -> Result<bool, ContractViolation> {
-    let mut reported = false;
-    let sequence = slack.first();
-    if let Some(incomplete) = *known
-        && incomplete < sequence
-    {
-        let (cpu, job) = (CPU, task.job(incomplete));
-        decider.apply(now, Fact::Completed { cpu, job })?;
-        *known = None;
-        reported = true;
-    }
-    // A job that lost its priority stands for nothing, and the one behind it has no thread.
-    if known.is_some() || task.is_demoted(sequence) {
-        return Ok(reported);
-    }
-    let release = task.release_of(sequence);
-    if slack.instant_of(release) <= now.as_nanos() && slack.await_end(sequence) {
-        *known = Some(sequence);
-        let job = task.job(sequence);
-        let released = Instant::from_nanos(release);
-        decider.apply(released, Fact::Released { job })?;
-        reported = true;
-    }
-    Ok(reported)
 }
 
 /// Gives every worker the priority of its rank; says whether one has another than before. None
 /// else moves meanwhile: all of them share the manager's CPU.
-pub(crate) fn enact_ranks(shared: &Cpu, decider: &impl Scheduler) -> bool {
+pub(crate) fn enact_ranks(control: &Control<'_>, decider: &impl Scheduler) -> bool {
     let mut moved = false;
-    for task in &shared.tasks {
+    for task in control.tasks {
         let rank = match decider.permit(task.id) {
             Permit::Run { .. } | Permit::Demoted | Permit::Dropped { .. } | Permit::NotAdmitted => {
                 Rank::Own
@@ -89,9 +76,9 @@ pub(crate) fn enact_ranks(shared: &Cpu, decider: &impl Scheduler) -> bool {
         };
         moved = true;
         // In the background it stays below all of them, and asks for its priority when it comes back.
-        if !task.is_in_background() {
+        if !task.jobs.is_in_background() {
             // A worker lives as long as the run; the manager has the right, or there were no run.
-            let _ = shared.raise(task.tid(), priority);
+            let _ = control.raise(task.jobs.tid(), priority);
         }
     }
     moved

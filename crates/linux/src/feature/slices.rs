@@ -5,18 +5,15 @@
 //! keeps the order, a suspended worker also leaves the real-time class, so that a body that cannot be suspended
 //! keeps no other thread of the run from the CPU: see [`crate::suspension`].
 
-use crate::allowance::Allowance;
-use crate::class::{restore_priority, switch, take_out_of_real_time};
-use crate::cpu::Cpu;
-use crate::recording::Tracer;
-use crate::report::Suspensions;
-use crate::sys::clock::monotonic_nanos;
+use crate::account::Suspensions;
+use crate::control::{Control, Traced};
 use crate::task::TaskShared;
+use crate::words::Allowance;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Instant, JobId, Permit, Scheduler, StopReason, Until,
 };
-use vestal_trace::{Record, Recorder, What};
+use vestal_trace::{Record, What};
 
 /// Whether a job executes nothing before an instant, on a free CPU neither.
 pub(crate) const fn waits_for_an_instant(permit: Permit) -> bool {
@@ -46,8 +43,8 @@ pub(crate) fn suspended(decider: &impl Enforcer, task: &TaskShared) -> Option<(J
     if !task.is_sliced() {
         return None;
     }
-    let job = task.job(task.running_admitted()?);
-    let executed = task.executed()?;
+    let job = task.job(task.jobs.running_admitted()?);
+    let executed = task.jobs.executed()?;
     waits_for_an_instant(decider.permit_for(job)).then_some((job, executed))
 }
 
@@ -55,27 +52,26 @@ pub(crate) fn suspended(decider: &impl Enforcer, task: &TaskShared) -> Option<(J
 /// other thread wants the CPU. See [`crate::suspension`].
 pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit, counts: &mut Suspensions) {
     if task.is_sliced()
-        && task.running_admitted() == Some(job.sequence)
+        && task.jobs.running_admitted() == Some(job.sequence)
         && waits_for_an_instant(permit)
     {
-        let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed, counts);
+        let executed = task.jobs.executed().unwrap_or(0);
+        task.suspension.suspend(task.jobs.tid(), executed, counts);
     }
 }
 
 /// The same for a begun job that waits for whatever reason while the plan leaves the CPU free.
 pub(crate) fn hold_begun(task: &TaskShared, sequence: u64, counts: &mut Suspensions) {
-    if task.running_admitted() == Some(sequence) {
-        let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed, counts);
+    if task.jobs.running_admitted() == Some(sequence) {
+        let executed = task.jobs.executed().unwrap_or(0);
+        task.suspension.suspend(task.jobs.tid(), executed, counts);
     }
 }
 
 /// Whatever the worker of the task does from now on, it is not held.
-pub(crate) fn let_go(shared: &Cpu, task: &TaskShared, counts: &mut Suspensions) -> bool {
-    let executed = task.executed().unwrap_or(0);
-    task.suspension
-        .resume(executed, shared.tolerance_nanos, counts)
+pub(crate) fn let_go(task: &TaskShared, tolerance: u64, counts: &mut Suspensions) -> bool {
+    let executed = task.jobs.executed().unwrap_or(0);
+    task.suspension.resume(executed, tolerance, counts)
 }
 
 /// The jobs that a manager holds back in the middle of their bodies.
@@ -96,11 +92,10 @@ impl Slices {
     /// out of the real-time class, if that had to be.
     pub(crate) fn enact<G: Enforcer>(
         &mut self,
-        shared: &Cpu,
-        decider: &mut Recorder<G, Tracer>,
+        control: &mut Control<'_>,
+        decider: &mut Traced<G>,
         task: &TaskShared,
         job: JobId,
-        counts: &mut Suspensions,
     ) -> Option<u64> {
         if !task.is_sliced() {
             return None;
@@ -108,25 +103,26 @@ impl Slices {
         let permit = decider.permit_for(job);
         match Allowance::of(permit) {
             None if waits_for_an_instant(permit) => {
-                return suspend(shared, decider, task, job, counts);
+                return suspend(control, decider, task, job);
             }
             None => {}
             // It goes on outside the real-time class.
-            Some(Allowance::NotAdmitted) => self.let_go(shared, task, job, counts),
+            Some(Allowance::NotAdmitted) => self.let_go(control, task, job),
             Some(allowance) => {
-                task.grant(allowance);
+                task.limits.grant(allowance);
                 // The job has a new slice; or none, and goes on as before.
                 if task.suspension.is_suspended() {
-                    switch(shared, decider, || restore_priority(shared, task));
-                    self.let_go(shared, task, job, counts);
+                    control.switch(decider, || control.restore_priority(task));
+                    self.let_go(control, task, job);
                 }
             }
         }
         None
     }
 
-    fn let_go(&mut self, shared: &Cpu, task: &TaskShared, job: JobId, counts: &mut Suspensions) {
-        if let_go(shared, task, counts)
+    fn let_go(&mut self, control: &mut Control<'_>, task: &TaskShared, job: JobId) {
+        let tolerance = control.terms.tolerance_nanos;
+        if let_go(task, tolerance, &mut control.record.suspensions)
             && let Some(resumed) = self.resumed.get_mut(job.task.index())
         {
             *resumed = Some(job.sequence);
@@ -137,8 +133,8 @@ impl Slices {
     /// the most urgent one comes last: a reader takes the job that started last for the one that runs.
     pub(crate) fn tell_who_goes_on<G: Scheduler>(
         &mut self,
-        shared: &Cpu,
-        decider: &mut Recorder<G, Tracer>,
+        control: &Control<'_>,
+        decider: &mut Traced<G>,
     ) {
         if self.resumed.iter().all(Option::is_none) {
             return;
@@ -146,14 +142,12 @@ impl Slices {
         let mut reported = false;
         // Whoever lost its priority goes behind all others.
         for demoted in [true, false] {
-            for &index in shared.by_urgency.iter().rev() {
-                let (Some(task), Some(resumed)) =
-                    (shared.tasks.get(index), self.resumed.get_mut(index))
-                else {
+            for task in control.tasks.by_urgency().rev() {
+                let Some(resumed) = self.resumed.get_mut(task.id.index()) else {
                     continue;
                 };
                 let goes_on = match *resumed {
-                    Some(sequence) if task.is_demoted(sequence) == demoted => resumed.take(),
+                    Some(sequence) if task.jobs.is_demoted(sequence) == demoted => resumed.take(),
                     // It runs since before, and a job that is less urgent was recorded after it.
                     None if reported && !demoted && task.suspension.is_inside() => {
                         task.running_ready()
@@ -163,7 +157,7 @@ impl Slices {
                 if let Some(sequence) = goes_on {
                     reported = true;
                     let (cpu, job) = (CPU, task.job(sequence));
-                    observed(shared, decider, Fact::Started { cpu, job });
+                    observed(control, decider, Fact::Started { cpu, job });
                 }
             }
         }
@@ -172,25 +166,25 @@ impl Slices {
 
 /// The job has executed what it was granted.
 fn suspend<G: Scheduler>(
-    shared: &Cpu,
-    decider: &mut Recorder<G, Tracer>,
+    control: &mut Control<'_>,
+    decider: &mut Traced<G>,
     task: &TaskShared,
     job: JobId,
-    counts: &mut Suspensions,
 ) -> Option<u64> {
-    let executed = task.executed().unwrap_or(0);
-    if !task.suspension.suspend(task.tid(), executed, counts) {
+    let executed = task.jobs.executed().unwrap_or(0);
+    let counts = &mut control.record.suspensions;
+    if !task.suspension.suspend(task.jobs.tid(), executed, counts) {
         return None;
     }
-    shared.online.burns_no_more();
-    let cost = switch(shared, decider, || take_out_of_real_time(task));
+    control.burns_no_more();
+    let cost = control.switch(decider, || task.take_out_of_real_time());
     let (cpu, why) = (CPU, StopReason::Blocked);
-    observed(shared, decider, Fact::Stopped { cpu, job, why });
+    observed(control, decider, Fact::Stopped { cpu, job, why });
     Some(cost)
 }
 
-fn observed<G: Scheduler>(shared: &Cpu, decider: &mut Recorder<G, Tracer>, fact: Fact) {
-    let at = shared.instant(monotonic_nanos());
+fn observed<G: Scheduler>(control: &Control<'_>, decider: &mut Traced<G>, fact: Fact) {
+    let at = control.now();
     let what = What::Observed(fact);
     decider.put(Record { at, what });
 }

@@ -1,16 +1,15 @@
 //! What the gatherer does with the notes of the run: it hands them to the judge, and has records of what that finds.
 
 use crate::account::{Account, Closing, Judge, Rules, TaskFacts};
-use crate::cpu::Cpu;
 use crate::notes::NoteReader;
-use crate::sys::clock::{is_steal_reported, monotonic_nanos};
+use crate::sys::clock::monotonic_nanos;
 use std::collections::VecDeque;
 use vestal_core::{Duration, Instant};
 use vestal_trace::Record;
 
 /// The notes of a CPU, and their judge.
 #[derive(Debug)]
-pub(crate) struct Evidence {
+pub(super) struct Evidence {
     reader: NoteReader,
     judge: Judge,
     /// Records that wait for their turn, in the order of time.
@@ -23,19 +22,12 @@ impl Evidence {
     /// How often notes are read in a run that is not recorded.
     pub(super) const PERIOD: Duration = Duration::from_millis(100);
 
-    /// Of the CPU that `shared` is of, whose notes come from `reader`.
-    pub(crate) fn new(reader: NoteReader, shared: &Cpu) -> Self {
-        let rules = Rules {
-            tolerance_nanos: shared.tolerance_nanos,
-            guarantee: shared.guarantee,
-            stops_at_own_limit: shared.duties.watches_budgets && shared.stops_at_own_limit,
-            steal_reported: is_steal_reported(),
-            managed: shared.managed.is_some(),
-        };
-        let tasks = shared.tasks.iter().map(|task| TaskFacts {
-            model: task.configuration.task,
-            offset_nanos: task.offset_nanos,
-        });
+    /// Of a CPU with these tasks, whose notes come from `reader`.
+    pub(super) fn new(
+        reader: NoteReader,
+        tasks: impl Iterator<Item = TaskFacts>,
+        rules: Rules,
+    ) -> Self {
         Self {
             reader,
             judge: Judge::new(tasks, rules),
@@ -44,21 +36,20 @@ impl Evidence {
         }
     }
 
-    /// Hands on all notes that are there.
-    pub(super) fn take_notes(&mut self, shared: &Cpu) {
+    /// Hands on all notes that are there; gives what was stolen by threads until then, in nanoseconds.
+    pub(super) fn take_notes(&mut self) -> u64 {
         let extent = self.reader.extent();
         self.judge.lose(extent.newly_lost, monotonic_nanos());
         while let Some(note) = self.reader.next(extent) {
             self.judge.take(note);
         }
-        let stolen = self.judge.stolen_by_threads();
-        shared.online.note_stolen_by_threads(stolen);
         self.sort_findings();
+        self.judge.stolen_by_threads()
     }
 
     /// The same when no thread writes any more, but for one that may have been left in the middle of a note.
-    pub(super) fn take_last_notes(&mut self, shared: &Cpu) {
-        self.take_notes(shared);
+    pub(super) fn take_last_notes(&mut self) {
+        self.take_notes();
         let extent = self.reader.extent();
         while self.reader.skip(extent) {
             self.judge.lose(1, monotonic_nanos());
@@ -102,19 +93,13 @@ impl Evidence {
     }
 
     /// Judges what nobody has noted, when all is read that somebody has; gives the records about it.
-    pub(super) fn close(&mut self, shared: &Cpu) -> Vec<Record> {
-        self.judge.close_run(Closing {
-            stopped: shared.stopped_at.get(),
-            end: shared.run.end.get(),
-            at: monotonic_nanos(),
-            consumed: shared.consumed(),
-        });
+    pub(super) fn close(&mut self, closing: Closing) -> Vec<Record> {
+        self.judge.close_run(closing);
         self.judge.take_records()
     }
 
-    /// What came of the run.
-    pub(super) fn into_account(self, shared: &Cpu) -> Account {
-        let stopped = shared.stopped_at.get();
+    /// What came of the run of a CPU that `stopped` then.
+    pub(super) fn into_account(self, stopped: u64) -> Account {
         self.judge.into_account(stopped)
     }
 }

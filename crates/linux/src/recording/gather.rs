@@ -2,9 +2,8 @@
 
 use super::evidence::Evidence;
 use super::lane::Lane;
-use super::{Consumer, Recording};
+use super::{Consumer, Recorded, Recording};
 use crate::account::Account;
-use crate::report::Recorded;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
 use std::io;
@@ -147,8 +146,8 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
 mod tests {
     use super::*;
     use crate::account::Note;
-    use crate::config::{Config, Monitor};
-    use crate::cpu::Cpu;
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
     use crate::recording::lane::{Releases, Rings, SKEW_NANOS};
@@ -160,7 +159,7 @@ mod tests {
     };
     use vestal_trace::{Scope, What};
 
-    fn shared(tasks: usize) -> Arc<Cpu> {
+    fn cpu(tasks: usize) -> Arc<Cpu> {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let configuration =
@@ -171,34 +170,32 @@ mod tests {
                 configuration,
                 5,
                 2,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
         });
-        let config = Config::new();
-        let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
-        let shared = Cpu::new(tasks.collect(), &config, 0, monitor, tolerance);
-        Arc::new(shared)
+        let cpu = Cpu::in_test(tasks.collect(), Terms::in_test(Monitor::Manager));
+        cpu.run.epoch.set(1);
+        Arc::new(cpu)
     }
 
     /// CPU `number` of a set with so many tasks on each, which are released if `released`.
     fn lane(number: u16, tasks: usize, released: bool) -> (Lane, Vec<Tracer>, Arc<Cpu>) {
-        let mut shared = shared(tasks);
+        let mut cpu = cpu(tasks);
         let (notes, reader) = channel_of_notes(16);
-        Arc::get_mut(&mut shared).unwrap().notes = notes;
+        Arc::get_mut(&mut cpu).unwrap().notes = notes;
         let mut rings = Rings::default();
         let tracers = (0..=tasks).map(|_| rings.add(8)).collect();
-        let evidence = Evidence::new(reader, &shared);
         let own: Vec<TaskId> = (0..=u16::MAX)
             .skip(usize::from(number) * tasks)
             .take(tasks)
             .map(TaskId)
             .collect();
         let scope = Scope::new(DomainId(number), &own, &[CpuId(number)]);
-        let mut lane = Lane::new(rings, evidence, &shared, scope);
+        let mut lane = Lane::new(rings, reader, &cpu, scope);
         if !released {
             lane.releases = Releases::none();
         }
-        (lane, tracers, shared)
+        (lane, tracers, cpu)
     }
 
     fn merger_of(lanes: Vec<Lane>) -> (Merger, Arc<Mutex<Vec<Record>>>) {
@@ -218,9 +215,9 @@ mod tests {
     type Seen = Arc<Mutex<Vec<Record>>>;
 
     fn merger(tasks: usize, released: bool) -> (Merger, Vec<Tracer>, Seen, Arc<Cpu>) {
-        let (lane, tracers, shared) = lane(0, tasks, released);
+        let (lane, tracers, cpu) = lane(0, tasks, released);
         let (merger, seen) = merger_of(vec![lane]);
-        (merger, tracers, seen, shared)
+        (merger, tracers, seen, cpu)
     }
 
     fn times(seen: &Mutex<Vec<Record>>) -> Vec<u64> {
@@ -239,13 +236,13 @@ mod tests {
 
     #[test]
     fn records_of_several_rings_come_in_the_order_of_time_with_the_releases_between() {
-        let (mut merger, mut tracers, seen, shared) = merger(2, true);
+        let (mut merger, mut tracers, seen, cpu) = merger(2, true);
         timer(&mut tracers[1], 3);
         timer(&mut tracers[2], 9);
         timer(&mut tracers[0], 7);
         timer(&mut tracers[1], 20_000_000);
-        shared.run.end.set(15_000_000);
-        shared.stopped_at.set(u64::MAX);
+        cpu.run.end.set(15_000_000);
+        cpu.stopped_at.set(u64::MAX);
         let end = Record {
             at: Instant::from_nanos(6),
             what: What::End { facts: 0 },
@@ -278,9 +275,9 @@ mod tests {
 
     #[test]
     fn what_the_judge_finds_has_its_place_among_the_records_and_none_behind_what_was_handed_on() {
-        let (mut merger, mut tracers, seen, shared) = merger(1, false);
+        let (mut merger, mut tracers, seen, cpu) = merger(1, false);
         let stolen_until = |now| {
-            shared.notes.write(Note::Away { now, waited: 1 });
+            cpu.notes.write(Note::Away { now, waited: 1 });
         };
         tracers[0].open();
         timer(&mut tracers[1], 3);
@@ -291,7 +288,7 @@ mod tests {
         timer(&mut tracers[0], 2);
         timer(&mut tracers[0], 5);
         tracers[0].close();
-        let before = shared.instant(monotonic_nanos()).as_nanos() - SKEW_NANOS;
+        let before = cpu.instant(monotonic_nanos()).as_nanos() - SKEW_NANOS;
         merger.round();
         assert_eq!(times(&seen), [2, 3, 4, 5, 5]);
         // Of a thread that was in no group of records.
@@ -299,6 +296,22 @@ mod tests {
         merger.round();
         let last = *times(&seen).last().unwrap();
         assert!(last >= before, "{last} is of an instant that was complete");
+    }
+
+    /// It was put behind all records to come: what the clock said then was taken for an instant of the run.
+    #[test]
+    fn a_round_before_the_run_begins_puts_off_no_finding() {
+        let (mut merger, mut tracers, seen, cpu) = merger(1, false);
+        cpu.run.epoch.set(0);
+        merger.round();
+        let epoch = monotonic_nanos();
+        cpu.run.epoch.set(epoch);
+        cpu.notes.write(Note::Run { epoch });
+        timer(&mut tracers[1], 3);
+        let (now, waited) = (epoch + 2, 1);
+        cpu.notes.write(Note::Away { now, waited });
+        merger.finish(last(None));
+        assert_eq!(times(&seen), [2, 3]);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::Tracer;
 use super::evidence::Evidence;
 use super::tracer::Flag;
-use crate::account::Account;
+use crate::account::{Account, Closing, Rules, TaskFacts};
 use crate::cpu::Cpu;
-use crate::sys::clock::monotonic_nanos;
+use crate::notes::NoteReader;
+use crate::sys::clock::{is_steal_reported, monotonic_nanos};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;
@@ -67,7 +68,7 @@ pub(crate) struct Lane {
     rings: Vec<Ring>,
     evidence: Evidence,
     pub(super) releases: Releases,
-    shared: Arc<Cpu>,
+    cpu: Arc<Cpu>,
     /// What its tasks and its CPU are called in the recording.
     scope: Scope,
     /// What is complete, in its order, with the instants by which it is merged with that of other CPUs.
@@ -79,12 +80,24 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(rings: Rings, evidence: Evidence, shared: &Arc<Cpu>, scope: Scope) -> Self {
+    /// Of a CPU whose notes come from `notes`.
+    pub(crate) fn new(rings: Rings, notes: NoteReader, cpu: &Arc<Cpu>, scope: Scope) -> Self {
+        let rules = Rules {
+            tolerance_nanos: cpu.terms.tolerance_nanos,
+            guarantee: cpu.terms.guarantee,
+            stops_at_own_limit: cpu.terms.duties.watches_budgets && cpu.terms.stops_at_own_limit,
+            steal_reported: is_steal_reported(),
+            managed: cpu.planned.is_some(),
+        };
+        let tasks = cpu.tasks.iter().map(|task| TaskFacts {
+            model: task.configuration.task,
+            offset_nanos: task.offset_nanos,
+        });
         Self {
             rings: rings.0,
-            evidence,
-            releases: Releases::new(shared),
-            shared: Arc::clone(shared),
+            evidence: Evidence::new(notes, tasks, rules),
+            releases: Releases::new(cpu),
+            cpu: Arc::clone(cpu),
             scope,
             ready: VecDeque::new(),
             clock: Instant::EPOCH,
@@ -123,12 +136,16 @@ impl Lane {
     }
 
     pub(super) fn into_account(self) -> Account {
-        self.evidence.into_account(&self.shared)
+        self.evidence.into_account(self.cpu.stopped_at.get())
     }
 
     /// Empties the rings and hands on what is complete.
     pub(super) fn round(&mut self) {
-        let now = self.shared.instant(monotonic_nanos()).as_nanos();
+        // Before the run begins nothing happens in it, and no reading of the clock is an instant of it.
+        if self.cpu.epoch() == 0 {
+            return;
+        }
+        let now = self.cpu.instant(monotonic_nanos()).as_nanos();
         let rings = self.rings.iter().map(|ring| ring.waiting.len());
         let waiting = rings.fold(self.ready.len(), usize::saturating_add);
         let mut lost = 0;
@@ -147,7 +164,8 @@ impl Lane {
         }
         self.note_lost(lost);
         // What a thread noted in a group that ended before is in the log.
-        self.evidence.take_notes(&self.shared);
+        let stolen = self.evidence.take_notes();
+        self.cpu.online.note_stolen_by_threads(stolen);
         let complete = self.rings.iter().map(|ring| ring.complete_until).min();
         let released = self.releases_until().min(now);
         let complete = complete.unwrap_or(now);
@@ -162,11 +180,16 @@ impl Lane {
             ring.empty();
             lost += ring.newly_lost();
         }
-        self.evidence.take_last_notes(&self.shared);
+        self.evidence.take_last_notes();
         self.hand_on_until(u64::MAX, self.releases_until());
         self.note_lost(lost);
         self.ends_never_reported();
-        let never_noted = self.evidence.close(&self.shared);
+        let never_noted = self.evidence.close(Closing {
+            stopped: self.cpu.stopped_at.get(),
+            end: self.cpu.run.end.get(),
+            at: monotonic_nanos(),
+            consumed: self.cpu.consumed(),
+        });
         for record in rest.into_iter().chain(never_noted).chain(end) {
             let at = record.at.max(self.clock);
             self.hand_on(Record { at, ..record });
@@ -176,12 +199,12 @@ impl Lane {
 
     /// When jobs cease to be released: at the end of the run, planned or not.
     fn releases_until(&self) -> u64 {
-        let end = self.shared.run.end.get();
-        let until = match self.shared.stopped_at.get() {
+        let end = self.cpu.run.end.get();
+        let until = match self.cpu.stopped_at.get() {
             0 => end,
             stopped => stopped.min(end),
         };
-        self.shared.instant(until).as_nanos()
+        self.cpu.instant(until).as_nanos()
     }
 
     /// Hands on, in the order of time, all before `complete`, with the releases before `released`.
@@ -246,17 +269,17 @@ impl Lane {
 
     /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
     fn ends_never_reported(&mut self) {
-        if self.shared.duties.is_native() {
+        if self.cpu.terms.duties.is_native() {
             return;
         }
-        let shared = Arc::clone(&self.shared);
-        for task in &shared.tasks {
+        let cpu = Arc::clone(&self.cpu);
+        for task in &cpu.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
-            if done.completed && !task.lost_its_priority(done.sequence) {
+            if done.completed && !task.jobs.lost_its_priority(done.sequence) {
+                let at = cpu.instant(done.finished).max(self.clock);
                 let (cpu, job) = (CPU, task.job(done.sequence));
-                let at = shared.instant(done.finished).max(self.clock);
                 let what = What::Observed(Fact::Completed { cpu, job });
                 self.hand_on(Record { at, what });
             }
@@ -291,11 +314,11 @@ struct Release {
 }
 
 impl Releases {
-    fn new(shared: &Cpu) -> Self {
-        if !shared.duties.is_native() {
+    fn new(cpu: &Cpu) -> Self {
+        if !cpu.terms.duties.is_native() {
             return Self(Vec::new());
         }
-        let first = shared.tasks.iter().map(|task| Release {
+        let first = cpu.tasks.iter().map(|task| Release {
             at: task.offset_nanos,
             period: task.period_nanos(),
             job: task.job(0),

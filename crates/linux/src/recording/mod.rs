@@ -29,14 +29,11 @@ mod gather;
 mod lane;
 mod tracer;
 
-pub(crate) use evidence::Evidence;
 pub(crate) use gather::{Gatherer, Last};
 pub(crate) use lane::{Lane, Rings};
 pub(crate) use tracer::Tracer;
 
-pub use crate::report::Recorded;
-
-use crate::processor::Processor;
+use crate::sys::Processor;
 use std::io;
 use vestal_core::{Duration, Service};
 use vestal_trace::{Record, Scope};
@@ -58,6 +55,15 @@ pub struct Beginning {
 /// Makes the consumer, after all checks and before anything runs. An error ends the run before it
 /// begins.
 pub type Begin = dyn FnOnce(&Beginning) -> io::Result<Box<Consumer>> + Send;
+
+/// What came of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many records were handed to the consumer.
+    pub records: u64,
+    /// How many found no room in a ring.
+    pub lost: u64,
+}
 
 /// That a run is to be recorded.
 pub struct Recording {

@@ -12,54 +12,53 @@ use crate::account::{Duty, Thread};
 use crate::cpu::Cpu;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::recording::Tracer;
 use crate::sys;
 use crate::sys::sched::enter_real_time;
 use std::sync::Arc;
 
 /// What the idle detector's thread is made of.
 pub(crate) struct IdleDetector {
-    pub(crate) shared: Arc<Cpu>,
+    pub(crate) cpu: Arc<Cpu>,
     pub(crate) priority: i32,
 }
 
 impl IdleDetector {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.shared.processor, self.priority)?;
-        self.shared.idle_tid.set(sys::sched::own_tid());
+        enter_real_time(self.cpu.processor, self.priority)?;
+        self.cpu.idle_tid.set(sys::sched::own_tid());
         Ok(())
     }
 
     /// Detects until the run ends.
     pub(crate) fn main(self) {
-        let shared = &self.shared;
+        let cpu = &self.cpu;
         let meter = Meter::start();
-        let (mut own, trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
+        let mut own = Intervals::of_this_thread(Thread::Idle, cpu);
         loop {
-            if shared.question.is_over() {
+            if cpu.question.is_over() {
                 break;
-            } else if shared.question.is_asked() {
+            } else if cpu.question.is_asked() {
                 self.report();
             } else {
-                own.wait(shared, Duty::Idle, &trace);
-                shared.question.wait();
-                own.wake_idle(shared);
+                own.wait_untraced(Duty::Idle);
+                cpu.question.wait();
+                own.wake_idle();
             }
         }
-        own.leave(shared);
+        own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        meter.stop(&shared.accounts.idle);
+        meter.stop(&cpu.accounts.idle);
     }
 
     /// Runs, so no more urgent thread does: says so.
     fn report(&self) {
-        let shared = &self.shared;
+        let cpu = &self.cpu;
         #[cfg(feature = "real")]
-        crate::fault::delay(&**shared, crate::fault::Point::IdleAnswer);
+        crate::fault::delay(&**cpu, crate::fault::Point::IdleAnswer);
         // A worker that completes from here on asks again.
-        if shared.question.answer() && shared.is_running() {
-            shared.kick_manager();
+        if cpu.question.answer() && cpu.is_running() {
+            cpu.kick_manager();
         }
     }
 }

@@ -4,9 +4,9 @@
 //! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
-use crate::cpu::Cpu;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
+use crate::words::Latest;
 use std::io;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -37,7 +37,7 @@ impl<T> Started<T> {
     /// called some times in a second.
     pub(crate) fn join(
         self,
-        shared: &Cpu,
+        stopped_at: &Latest<u64>,
         patience: Duration,
         mut meanwhile: impl FnMut(),
     ) -> Option<T> {
@@ -48,7 +48,7 @@ impl<T> Started<T> {
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => meanwhile(),
             }
-            let stopped = shared.stopped_at.get();
+            let stopped = stopped_at.get();
             if stopped != 0 && monotonic_nanos() > stopped.saturating_add(patience.as_nanos()) {
                 return None;
             }

@@ -10,10 +10,9 @@ use crate::cpu::Cpu;
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::processor::Processor;
-use crate::recording::Tracer;
 use crate::run::Run;
 use crate::sys;
+use crate::sys::Processor;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
@@ -62,7 +61,7 @@ pub(crate) struct Watchdog {
 
 /// A CPU that is watched.
 struct Watched<'a> {
-    shared: &'a Cpu,
+    cpu: &'a Cpu,
     watch: Watch,
     /// What the watchdog notes of itself where it lives on the CPU's processor.
     own: Option<Intervals>,
@@ -71,29 +70,29 @@ struct Watched<'a> {
 impl Watchdog {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.processor.0, self.priority)?;
-        for shared in &self.cpus {
-            if self.is_at(shared) {
-                shared.watchdog_tid.set(sys::sched::own_tid());
+        enter_real_time(self.processor, self.priority)?;
+        for cpu in &self.cpus {
+            if self.is_at(cpu) {
+                cpu.watchdog_tid.set(sys::sched::own_tid());
             }
         }
         Ok(())
     }
 
     /// Whether what it does is time of this CPU.
-    fn is_at(&self, shared: &Cpu) -> bool {
-        self.processor.0 == shared.processor
+    fn is_at(&self, cpu: &Cpu) -> bool {
+        self.processor == cpu.processor
     }
 
     /// Watches until all CPUs have ended, and ends those that do not do so themselves.
     pub(crate) fn main(self) {
         let meter = Meter::start();
-        let watched = self.cpus.iter().map(|shared| Watched {
-            shared,
+        let watched = self.cpus.iter().map(|cpu| Watched {
+            cpu,
             watch: Watch::default(),
             own: self
-                .is_at(shared)
-                .then(|| Intervals::of_this_thread(Thread::Watchdog)),
+                .is_at(cpu)
+                .then(|| Intervals::of_this_thread(Thread::Watchdog, cpu)),
         });
         let mut watched: Vec<Watched<'_>> = watched.collect();
         let mut next = monotonic_nanos();
@@ -114,7 +113,7 @@ impl Watchdog {
         }
         for cpu in &watched {
             if let Some(own) = &cpu.own {
-                own.leave(cpu.shared);
+                own.leave();
             }
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
@@ -125,7 +124,7 @@ impl Watchdog {
     fn look(&self, watched: &mut [Watched<'_>], due: u64, now: u64) {
         #[cfg(feature = "real")]
         if let Some(first) = watched.first() {
-            crate::fault::delay(first.shared, crate::fault::Point::WatchdogLook);
+            crate::fault::delay(first.cpu, crate::fault::Point::WatchdogLook);
         }
         if let Some(signal) = stop::asked() {
             self.run.request_stop(Cause::Signal(signal));
@@ -143,38 +142,38 @@ impl Watchdog {
 
 impl Watched<'_> {
     fn is_over(&self) -> bool {
-        self.shared.phase.stage() == Stage::Over
+        self.cpu.phase.stage() == Stage::Over
     }
 
     /// Ends this CPU if its manager hangs. The others end by their own managers.
     fn end_if_it_hangs(&mut self, due: u64, now: u64) {
-        let shared = self.shared;
-        let hangs = self.watch.look(due, now, shared.beat.count());
+        let cpu = self.cpu;
+        let hangs = self.watch.look(due, now, cpu.beat.count());
         if hangs && !self.is_over() {
-            shared.run.request_stop(Cause::ManagerHung(shared.id.0));
+            cpu.run.request_stop(Cause::ManagerHung(cpu.id.0));
             // The manager first: it may hold the processor that the others need to shut down.
-            let _ = sys::sched::set_other(shared.manager_tid.get());
-            shared.halt();
+            let _ = sys::sched::set_other(cpu.manager_tid.get());
+            cpu.halt();
         }
     }
 
     /// Calls the manager of a CPU that is to end.
     fn call(&self) {
-        if !self.shared.stop_requested() {
-            self.shared.kick_manager();
+        if !self.cpu.stop_requested() {
+            self.cpu.kick_manager();
         }
     }
 
     fn about_to_wait(&mut self) {
         if let Some(own) = &mut self.own {
-            own.wait(self.shared, Duty::Watchdog, &Tracer::off());
+            own.wait_untraced(Duty::Watchdog);
         }
     }
 
     fn awake(&mut self) {
         if let Some(own) = &mut self.own {
             let now = monotonic_nanos();
-            own.wake(self.shared, Wanted::Since(now), now);
+            own.wake(Wanted::Since(now), now);
         }
     }
 }

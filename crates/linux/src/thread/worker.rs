@@ -12,16 +12,14 @@
 //! (4) [`RunningWorker::end`].
 
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
-use crate::allowance::Allowance;
+use crate::armed::Armed;
 use crate::body::{Body, JobContext};
-use crate::config::Monitor;
 use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::error::message_of;
-use crate::evidence::{Intervals, note_completed, note_unfinished};
+use crate::evidence::Intervals;
 use crate::job::Ended;
 use crate::meter::Meter;
-use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -29,7 +27,7 @@ use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::task::TaskShared;
-use crate::words::Stage;
+use crate::words::{Allowance, Stage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;
@@ -38,7 +36,7 @@ use vestal_trace::{Edge, Mechanism, What};
 
 /// What a worker thread is made of.
 pub(crate) struct Worker {
-    pub(crate) shared: Arc<Cpu>,
+    pub(crate) cpu: Arc<Cpu>,
     pub(crate) index: usize,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
@@ -48,7 +46,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     fn task(&self) -> Option<&TaskShared> {
-        self.shared.tasks.get(self.index)
+        self.cpu.tasks.get(self.index)
     }
 
     /// Prepares the calling thread; what it returns is reported to the starter.
@@ -56,58 +54,58 @@ impl Worker {
         let Some(task) = self.task() else {
             return Ok(());
         };
-        enter_real_time(self.shared.processor, task.fifo)?;
-        if self.shared.duties.has_monitors {
-            let manager = self.shared.manager_tid.get();
-            if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
+        enter_real_time(self.cpu.processor, task.fifo)?;
+        if self.cpu.terms.duties.has_monitors {
+            let manager = self.cpu.manager_tid.get();
+            if let Some(armed) = Armed::of_this_thread(self.cpu.terms.monitor, manager)? {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
             }
         }
         if let Some(slack) = &task.slack
-            && self.shared.duties.sets_instants
+            && self.cpu.terms.duties.sets_instants
         {
-            slack.create_timer(self.shared.manager_tid.get())?;
+            slack.create_timer(self.cpu.manager_tid.get())?;
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::drop_scheduling()?;
-        task.tid.set(sys::sched::own_tid());
+        task.jobs.tid.set(sys::sched::own_tid());
         Ok(())
     }
 
     /// Runs jobs until the run ends.
     pub(crate) fn main(self) {
-        let shared = Arc::clone(&self.shared);
-        let Some(task) = shared.tasks.get(self.index) else {
+        let cpu = Arc::clone(&self.cpu);
+        let Some(task) = cpu.tasks.get(self.index) else {
             return;
         };
-        if !shared.phase.await_begin() {
+        if !cpu.phase.await_begin() {
             return;
         }
         if task.is_sliced() {
-            task.suspension.behind(|| self.work(&shared, task));
+            task.suspension.behind(|| self.work(&cpu, task));
         } else {
-            self.work(&shared, task);
+            self.work(&cpu, task);
         }
     }
 
-    fn work(self, shared: &Cpu, task: &TaskShared) {
+    fn work(self, cpu: &Arc<Cpu>, task: &TaskShared) {
         let meter = Meter::start();
         let mut running = RunningWorker {
-            shared,
+            cpu,
             task,
             body: self.body,
             demand: self.demand,
             queue: self.queue,
             end_is_awaited: false,
-            own: Intervals::of_this_thread(Thread::Worker(self.index)),
+            own: Intervals::of_this_thread(Thread::Worker(self.index), cpu),
             trace: self.trace,
         };
-        match shared.duties.source {
+        match cpu.terms.duties.source {
             Source::Assigned => running.run_assigned_jobs(),
             Source::Own | Source::Counted => running.run_released_jobs(),
         }
-        running.own.leave(shared);
+        running.own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         running.note(TaskNote::Used(meter.used()));
     }
@@ -115,7 +113,7 @@ impl Worker {
 
 /// A worker while the run goes on.
 pub(crate) struct RunningWorker<'a> {
-    pub(crate) shared: &'a Cpu,
+    pub(crate) cpu: &'a Cpu,
     pub(crate) task: &'a TaskShared,
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
@@ -129,20 +127,19 @@ pub(crate) struct RunningWorker<'a> {
 impl RunningWorker<'_> {
     /// Releases jobs until the run ends.
     fn run_released_jobs(&mut self) {
-        let (shared, task) = (self.shared, self.task);
-        let end = shared.run.end.get();
-        let mut release = shared.release_of(task, 0);
+        let (cpu, task) = (self.cpu, self.task);
+        let end = cpu.run.end.get();
+        let mut release = cpu.run.clock_at(task.release_of(0));
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
         }
         while release < end {
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
-            self.own.wait(shared, Duty::JobEnd, &self.trace);
-            let waited = match shared.duties.source {
-                Source::Counted => wait_for_manager(shared, task, sequence),
-                Source::Own | Source::Assigned => wait_for_release(shared, release),
+            self.is_done();
+            self.own.wait(Duty::JobEnd, &self.trace);
+            let waited = match cpu.terms.duties.source {
+                Source::Counted => wait_for_manager(cpu, task, sequence),
+                Source::Own | Source::Assigned => wait_for_release(cpu, release),
             };
             match waited {
                 Waited::RunOver => break,
@@ -151,18 +148,25 @@ impl RunningWorker<'_> {
             }
             self.release(sequence, release);
             if std::mem::take(&mut self.end_is_awaited) {
-                shared.report_end();
+                cpu.report_end();
             }
-            if shared.duties.reports_ends {
+            if cpu.terms.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
-                shared.kick_manager();
+                cpu.kick_manager();
             }
             sequence += 1;
             release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
-        shared.phase.await_over();
+        cpu.phase.await_over();
+    }
+
+    /// The worker has done all about a job, and is about to wait.
+    pub(crate) fn is_done(&self) {
+        #[cfg(feature = "real")]
+        self.own
+            .delay(crate::fault::Point::BeforeWait(Duty::JobEnd));
     }
 
     /// Notes when it went on that had waited for a release.
@@ -172,38 +176,40 @@ impl RunningWorker<'_> {
 
     /// Writes a note about its task.
     fn note(&mut self, what: TaskNote) {
-        self.own
-            .note(&self.shared.notes, Note::Task(self.task.id.index(), what));
+        self.own.note(Note::Task(self.task.id.index(), what));
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, sequence: u64, release: u64) {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         self.trace.open();
         let woken = monotonic_nanos();
         let wanted = Wanted::Since(release);
-        self.own.wake(shared, wanted, woken);
+        self.own.wake(wanted, woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        let first = task.grant_first();
+        let first = task.limits.grant_first();
         // First say what runs, then read whether it may: see `crate::cpu`.
-        task.begin(sequence, own_cpu_nanos());
-        let limit = task.grant_again(first);
-        let stopping = shared.stop_requested();
-        if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
+        task.jobs.begin(sequence, own_cpu_nanos());
+        let limit = task.limits.grant_again(first);
+        let stopping = cpu.stop_requested();
+        if no_room
+            || limit == Allowance::NotAdmitted
+            || (task.jobs.is_demoted(sequence) && !stopping)
+        {
             self.drop_before_begin((sequence, release), (woken, no_room));
             return;
         }
         if stopping {
             self.take_off(sequence, release);
             self.note_never_begun(woken, None);
-            let (own, job) = (&mut self.own, (sequence, release));
-            note_unfinished(shared, task, job, 0, (own, &self.trace));
+            let job = (sequence, release);
+            self.own.note_unfinished(task, job, 0, &self.trace);
             return;
         }
         let (started, ended) = self.run_job(sequence, release);
         // A job in the background makes room for the next one.
-        let made_room = if task.is_demoted(sequence) {
+        let made_room = if task.jobs.is_demoted(sequence) {
             started
         } else {
             ended.finished
@@ -218,26 +224,26 @@ impl RunningWorker<'_> {
     /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
-        let (shared, task) = (self.shared, self.task);
-        let natively = shared.duties.is_native();
-        shared.begin_at_priority(task, (sequence, release), &mut self.own);
+        let (cpu, task) = (self.cpu, self.task);
+        let natively = cpu.terms.duties.is_native();
+        self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobStart);
+        self.own.delay(crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
         if let (true, Some(monitor)) = (natively, monitor) {
-            shared.arm(task, monitor, Some);
+            task.limits.arm(monitor, Some);
         }
         let started = monotonic_nanos();
-        let at = shared.instant(started);
+        let at = cpu.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
         if natively {
             let (cpu, job) = (CPU, task.job(sequence));
             self.trace.observed(at, Fact::Started { cpu, job });
         }
         let base = own_cpu_nanos();
-        task.start_account(base);
-        self.own.begin_body(shared, started, base);
+        task.jobs.start_account(base);
+        self.own.begin_body(started, base);
         self.trace.close();
         let completed = self.call_body(sequence, release);
         let cpu = own_cpu_nanos();
@@ -246,13 +252,13 @@ impl RunningWorker<'_> {
         }
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        self.own.end_body(shared, finished, cpu);
+        self.own.delay(crate::fault::Point::BodyEnd);
+        self.own.end_body(finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
+        self.own.delay(crate::fault::Point::JobEnd);
         let ended = Ended {
             sequence,
             release,
@@ -275,22 +281,25 @@ impl RunningWorker<'_> {
             DropReason::BacklogFull
         } else {
             self.queue.ended(woken);
-            task.why_dropped(sequence)
+            task.verdicts.why_dropped(sequence)
         };
         self.note_never_begun(woken, Some((task.job(sequence), why)));
         self.restore_priority(demoted);
-        want_idle_above_lowest(self.shared);
-        self.note_dropped(sequence, why);
+        want_idle_above_lowest(self.cpu);
+        self.own.note_dropped(task, sequence, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
     fn call_body(&mut self, sequence: u64, release: u64) -> bool {
-        let (shared, task) = (self.shared, self.task);
+        let (cpu, task) = (self.cpu, self.task);
         let mut job = JobContext {
-            shared,
-            task,
+            run: &cpu.run,
+            plan: cpu.planned.as_ref(),
+            jobs: &task.jobs,
+            suspension: &task.suspension,
             job: task.job(sequence),
             release,
+            due: task.due(release),
             demand: Service::ZERO,
             saw_cancellation: false,
             in_order: true,
@@ -315,22 +324,21 @@ impl RunningWorker<'_> {
             let mut counts = Suspensions::default();
             let was_suspended =
                 task.suspension
-                    .leave(executed, shared.tolerance_nanos, &mut counts);
+                    .leave(executed, cpu.terms.tolerance_nanos, &mut counts);
             // Under native dispatch it was recorded that it stopped, and it ends all the same.
-            if was_suspended && shared.duties.is_native() {
+            if was_suspended && cpu.terms.duties.is_native() {
                 job.note_gone_on();
             }
             if was_suspended {
                 let suspended = TaskNote::Suspended(counts);
-                job.own
-                    .note(&shared.notes, Note::Task(task.id.index(), suspended));
+                job.own.note(Note::Task(task.id.index(), suspended));
             }
         }
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
-                shared.stop_for_body(task, message_of(panic.as_ref()));
-                shared.kick_manager();
+                cpu.stop_for_body(task.id, message_of(panic.as_ref()));
+                cpu.kick_manager();
                 false
             }
         }
@@ -338,7 +346,7 @@ impl RunningWorker<'_> {
 
     /// The thread runs because a job was released.
     fn note_woken(&mut self, woken: u64) {
-        let (at, task) = (self.shared.instant(woken), self.task.id);
+        let (at, task) = (self.cpu.instant(woken), self.task.id);
         let on_behalf_of = None;
         self.trace.observed(at, Fact::Woken { task, on_behalf_of });
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
@@ -346,7 +354,7 @@ impl RunningWorker<'_> {
 
     /// The released job does not run at all; perhaps because it was dropped.
     fn note_never_begun(&mut self, now: u64, dropped: Option<(JobId, DropReason)>) {
-        let at = self.shared.instant(now);
+        let at = self.cpu.instant(now);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
         if let Some((job, why)) = dropped {
             self.trace.record(at, What::Dropped { job, why });
@@ -359,32 +367,33 @@ impl RunningWorker<'_> {
     ///
     /// Says whether the job was completed at its priority; then the span of its end is open.
     fn end(&mut self, job: &Ended) -> bool {
-        let (shared, task) = (self.shared, self.task);
-        let stopping = shared.stop_requested();
-        let lost = task.is_demoted(job.sequence);
+        let (cpu, task) = (self.cpu, self.task);
+        let stopping = cpu.stop_requested();
+        let lost = task.jobs.is_demoted(job.sequence);
         // At the end of the run everything is demoted; what was completed then counts as such.
-        let lost_its_priority = task.lost_its_priority(job.sequence);
+        let lost_its_priority = task.jobs.lost_its_priority(job.sequence);
         let completed = job.completed && !lost_its_priority;
         let unfinished = stopping && !lost_its_priority;
         self.record_end(job, completed, unfinished);
         // By the limit it ran under: the mode may fall when it is off.
-        let threshold = shared.threshold(task.present_limit());
+        let threshold = task.limits.threshold(task.limits.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
         let demoted = self.take_off(job.sequence, job.release);
-        let consumed = shared.end_at_priority(task, job, &mut self.own);
-        want_idle_above_lowest(shared);
+        let consumed = self.own.end_job(task, job);
+        want_idle_above_lowest(cpu);
         self.restore_priority(demoted);
         if overran {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
         }
-        resume_preempted(shared);
+        resume_preempted(cpu);
         if completed {
-            note_completed(shared, task, (job, consumed), &mut self.own, &self.trace);
+            self.own.note_completed(task, (job, consumed), &self.trace);
         } else if unfinished {
             self.note_unfinished(job);
         } else {
-            self.note_dropped(job.sequence, task.why_dropped(job.sequence));
+            let why = task.verdicts.why_dropped(job.sequence);
+            self.own.note_dropped(task, job.sequence, why);
         }
         completed
     }
@@ -392,13 +401,8 @@ impl RunningWorker<'_> {
     /// Notes a job that began, and that the end of the run met.
     pub(crate) fn note_unfinished(&mut self, job: &Ended) {
         let numbered = (job.sequence, job.release);
-        let notes = (&mut self.own, &self.trace);
-        note_unfinished(self.shared, self.task, numbered, job.executed, notes);
-    }
-
-    /// Notes a job that was dropped.
-    pub(crate) fn note_dropped(&mut self, sequence: u64, why: DropReason) {
-        self.note(self.shared.dropped(sequence, why));
+        self.own
+            .note_unfinished(self.task, numbered, job.executed, &self.trace);
     }
 
     /// Notes what it cost to begin and to end a job.
@@ -420,7 +424,7 @@ impl RunningWorker<'_> {
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
     /// demoted may have to wait for its priority.
     fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
-        let at = self.shared.instant(job.finished);
+        let at = self.cpu.instant(job.finished);
         let (cpu, id) = (CPU, self.task.job(job.sequence));
         if completed {
             self.trace.overhead(at, Mechanism::JobEnd, Edge::Begin);
@@ -429,7 +433,7 @@ impl RunningWorker<'_> {
             let why = StopReason::Cancelled;
             self.trace.observed(at, Fact::Stopped { cpu, job: id, why });
             if !unfinished {
-                let why = self.task.why_dropped(job.sequence);
+                let why = self.task.verdicts.why_dropped(job.sequence);
                 self.trace.record(at, What::Dropped { job: id, why });
             }
         }
@@ -439,7 +443,7 @@ impl RunningWorker<'_> {
     /// Records that taking a job off begins or ends now.
     pub(crate) fn record_job_end(&mut self, edge: Edge) {
         self.trace.open();
-        let at = self.shared.instant(monotonic_nanos());
+        let at = self.cpu.instant(monotonic_nanos());
         self.trace.overhead(at, Mechanism::JobEnd, edge);
         self.trace.close();
     }
@@ -451,7 +455,7 @@ impl RunningWorker<'_> {
     /// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
     /// demote it after the last look at that, up to the moment at which the job is off.
     fn restore_priority(&mut self, demoted: bool) {
-        if !self.shared.stop_requested()
+        if !self.cpu.stop_requested()
             && (demoted || sys::sched::own_priority() != self.task.present_priority())
         {
             self.ask_for_priority();
@@ -476,27 +480,27 @@ impl RunningWorker<'_> {
     /// Asks the manager, and waits until it has taken the request. At the end of the run nobody takes one any
     /// more, and none is made.
     fn request(&mut self, request: Request) {
-        if self.shared.stop_requested() {
+        if self.cpu.stop_requested() {
             return;
         }
         let mailbox = &self.task.request;
         mailbox.put(request);
-        while mailbox.is_full() && !self.shared.stop_requested() {
+        while mailbox.is_full() && !self.cpu.stop_requested() {
             self.wait_for_answer(|again| mailbox.wait_until_taken(Some(again)));
         }
     }
 
     /// Calls the manager and waits for it, whose time this is, until it is time to ask again.
     fn wait_for_answer(&mut self, wait: impl FnOnce(u64)) {
-        let shared = self.shared;
-        shared.kick_manager();
+        let cpu = self.cpu;
+        cpu.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        self.own.wait(shared, Duty::JobEnd, &self.trace);
+        self.own.wait(Duty::JobEnd, &self.trace);
         wait(again);
         self.trace.open();
         let now = monotonic_nanos();
         let wanted = Wanted::Since(now);
-        self.own.wake(shared, wanted, now);
+        self.own.wake(wanted, now);
         self.trace.close();
     }
 }
@@ -506,23 +510,21 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
-fn want_idle_above_lowest(shared: &Cpu) {
-    if shared.mode.get() > 0 {
-        shared.want_idle();
+fn want_idle_above_lowest(cpu: &Cpu) {
+    if cpu.mode.get() > 0 {
+        cpu.want_idle();
     }
 }
 
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
-fn resume_preempted(shared: &Cpu) {
-    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
+fn resume_preempted(cpu: &Cpu) {
+    if !cpu.terms.has_wall_monitors() {
         return;
     }
-    let next = shared.by_rank().find(|task| task.running_ready().is_some());
-    if let Some(task) = next
-        && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
-    {
-        shared.arm_for_the_rest(task, monitor);
+    let mut tasks = cpu.tasks.by_rank();
+    if let Some(task) = tasks.find(|task| task.running_ready().is_some()) {
+        task.arm_for_the_rest();
     }
 }
 
@@ -547,10 +549,10 @@ impl Waited {
 }
 
 /// Waits for `release`.
-fn wait_for_release(shared: &Cpu, release: u64) -> Waited {
+fn wait_for_release(cpu: &Cpu, release: u64) -> Waited {
     let mut waited = false;
     loop {
-        if !shared.is_running() {
+        if !cpu.is_running() {
             return Waited::RunOver;
         }
         let now = monotonic_nanos();
@@ -558,17 +560,17 @@ fn wait_for_release(shared: &Cpu, release: u64) -> Waited {
             return Waited::until(now, waited);
         }
         waited = true;
-        shared.phase.wait_while(Stage::Running, Some(release));
+        cpu.phase.wait_while(Stage::Running, Some(release));
     }
 }
 
 /// Waits until the manager has released job `sequence`.
-fn wait_for_manager(shared: &Cpu, task: &TaskShared, sequence: u64) -> Waited {
+fn wait_for_manager(cpu: &Cpu, task: &TaskShared, sequence: u64) -> Waited {
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
         let calls = task.release_counter.calls.count();
-        if !shared.is_running() {
+        if !cpu.is_running() {
             return Waited::RunOver;
         }
         if task.release_counter.is_released(sequence) {

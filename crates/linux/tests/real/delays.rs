@@ -13,7 +13,11 @@ use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
 use vestal_linux::report::Duty;
 use vestal_linux::{Executive, JobContext, Monitor, Report};
 
-const RUN: Duration = Duration::from_millis(600);
+/// Undisturbed a thread comes to its point in each way that there is within this, each `every`-th time included.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// For what a short run need not show.
+const LONG: Duration = Duration::from_millis(600);
 
 /// How long a thread is delayed, and the slack of the HI jobs in the same run.
 const DELAYS: [(u64, u64); 3] = [(5, 2), (20, 15), (60, 38)];
@@ -60,11 +64,13 @@ fn found(expected: &Expected) {
     let _alone = alone();
     for how in [How::Burn, How::Sleep] {
         for (milliseconds, slack_ms) in DELAYS {
-            // Undisturbed the manager goes five rounds in 100 ms: the delay is to meet each kind of them.
+            // Undisturbed the manager goes five rounds in 100 ms, three jobs begin, and the CPU is idle once: the
+            // delay is to meet each kind of them.
             let every = match expected.duty {
                 Duty::Watchdog => 1,
+                Duty::Idle => 2,
                 Duty::Manager => 3,
-                Duty::JobStart | Duty::JobEnd | Duty::Idle => 5,
+                Duty::JobStart | Duty::JobEnd => 4,
             };
             let delay = Delay {
                 point: expected.point,
@@ -72,37 +78,63 @@ fn found(expected: &Expected) {
                 milliseconds,
                 every,
             };
-            let report = once_more_if_stolen(milliseconds, || {
-                executive(expected.dispatch, slack_ms, delay)
-                    .run(RUN)
-                    .unwrap()
-            });
-            let what = format!("{:?} {delay:?}: {report:#?}", expected.dispatch);
-            let took = reaction(&report, expected.duty);
-            assert!(took >= Duration::from_micros(milliseconds * 900), "{what}");
-            assert!(took > REACTION_MAX, "{what}");
-            assert_eq!(report.jobs.missed_undecided(), 0, "{what}");
-            if expected.delays_hi_jobs && how == How::Burn {
-                assert!(report.jobs.missed_outside_gaps > 0, "{what}");
+            let run = |span| {
+                once_more_if_stolen(milliseconds, span, |span| {
+                    let executive = executive(expected.dispatch, slack_ms, delay);
+                    executive.run(span).unwrap()
+                })
+            };
+            let mut report = run(SHORT);
+            // Rounds that are late for a delay are fewer: then the next delay meets another kind.
+            if !expected.is_in(&report, delay) {
+                report = run(LONG);
             }
+            let what = format!("{:?} {delay:?}: {report:#?}", expected.dispatch);
+            assert!(expected.is_in(&report, delay), "{what}");
+            assert_eq!(report.jobs.missed_undecided(), 0, "{what}");
         }
     }
 }
 
-/// A run of which less than a quarter of one delay counts as stolen, beyond what this machine usually
+impl Expected {
+    /// Whether a run shows all that is to be found of `delay`.
+    fn is_in(&self, report: &Report, delay: Delay) -> bool {
+        let took = reaction(report, self.duty);
+        let is_late =
+            took >= Duration::from_micros(delay.milliseconds * 900) && took > REACTION_MAX;
+        let misses = self.delays_hi_jobs && delay.how == How::Burn;
+        is_late && (!misses || report.jobs.missed_outside_gaps > 0)
+    }
+}
+
+/// A run of `span` of which less than a quarter of one delay counts as stolen, beyond what this machine usually
 /// steals. It may steal more in one run, but a delay that were booked so would be in each.
-fn once_more_if_stolen(milliseconds: u64, mut run: impl FnMut() -> Report) -> Report {
-    const USUALLY: Duration = Duration::from_millis(6);
+#[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
+fn once_more_if_stolen(
+    milliseconds: u64,
+    span: Duration,
+    mut run: impl FnMut(Duration) -> Report,
+) -> Report {
     const ATTEMPTS: usize = 4;
-    let most = USUALLY.saturating_add(Duration::from_micros(milliseconds * 250));
+    let usually = Duration::from_nanos(span.as_nanos() / 100);
+    let most = usually.saturating_add(Duration::from_micros(milliseconds * 250));
+    let mut said = Vec::with_capacity(ATTEMPTS);
     for _ in 0..ATTEMPTS {
-        let report = run();
+        let report = run(span);
         if report.cpus[0].machine.lost < most && report.jobs.missed_undecided() == 0 {
             return report;
         }
+        let (machine, undecided) = (&report.cpus[0].machine, report.jobs.missed_undecided());
+        eprintln!(
+            "{:?} taken, {undecided} misses not decided: once more",
+            machine.stolen
+        );
+        said.push(report);
         await_calm();
     }
-    panic!("{ATTEMPTS} runs in a row with more than {most:?} stolen");
+    panic!(
+        "{ATTEMPTS} runs in a row with more than {most:?} stolen, or with misses not decided: {said:#?}"
+    );
 }
 
 fn found_in_both(point: Point, duty: Duty, delays_hi_jobs: bool) {
@@ -161,11 +193,33 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
 }
 
-/// What is found in a delayed run is not there without the delay, however often one looks. The machine may disturb
-/// one run of ten, which is made again.
+/// The next job waits whenever one ends, so that the worker never waits in between.
+#[test]
+fn a_worker_that_is_slow_to_end_a_job_while_the_next_one_waits_is_not_slow_to_begin_it() {
+    let _alone = alone();
+    let report = once_more_if_stolen(60, SHORT, |span| {
+        let delay = Delay {
+            point: Point::BeforeWait(Duty::JobEnd),
+            how: How::Burn,
+            milliseconds: 60,
+            every: 1,
+        };
+        managed(config(Monitor::Manager), Enforcement::Static, None)
+            .task(spec("lo", LO, 2, 40, &[20]), |job| job.burn(ms(2)))
+            .with_fault(Fault::Delay(delay))
+            .run(span)
+            .unwrap()
+    });
+    let [begin, end] = [Duty::JobStart, Duty::JobEnd].map(|duty| reaction(&report, duty));
+    assert!(end >= Duration::from_millis(54), "{report:#?}");
+    assert!(begin < REACTION_MAX, "{report:#?}");
+}
+
+/// What is found in a delayed run is not there without the delay, however often one looks, ten times under each
+/// dispatch. The machine may disturb one run of ten, which is made again.
 #[test]
 fn an_unhurt_run_passes_twenty_times_in_a_row() {
-    const TIMES: u64 = 20;
+    const TIMES: u64 = 10;
     let _alone = alone();
     let mut again = 0;
     for dispatch in [Dispatch::Native, Dispatch::Managed] {
@@ -179,13 +233,14 @@ fn an_unhurt_run_passes_twenty_times_in_a_row() {
                     milliseconds: 0,
                     every: u64::MAX,
                 };
-                let report = executive(dispatch, slack_ms, delay).run_well(RUN);
+                let report = executive(dispatch, slack_ms, delay).run_well(SHORT);
                 assert_eq!(
                     report.jobs.missed_outside_gaps, 0,
                     "{dispatch:?} {report:#?}"
                 );
             };
-            again += attempts(unhurt, stolen).unwrap_or_else(|panic| resume_unwind(panic));
+            again +=
+                attempts(unhurt, stolen, await_calm).unwrap_or_else(|panic| resume_unwind(panic));
         }
     }
     eprintln!("{again} of {} unhurt runs were made again", 2 * TIMES);
@@ -206,9 +261,9 @@ fn a_slow_run_is_made_again_and_a_slow_thread_of_ours_is_found_all_the_same() {
                 milliseconds: 5,
                 every: if is_slow(made) { 5 } else { u64::MAX },
             };
-            executive(Dispatch::Native, 15, delay).run_well(RUN);
+            executive(Dispatch::Native, 15, delay).run_well(SHORT);
         };
-        attempts(test, || 0)
+        attempts(test, || 0, || {})
     };
     let always = judged(&|_| true).unwrap_err().downcast::<Slow>();
     let always = always
@@ -231,7 +286,7 @@ fn a_failure_is_excused_by_stolen_time_alone() {
             stolen.set(stolen.get() + stolen_each);
             assert!(made >= passes_in, "attempt {made} fails on purpose");
         };
-        let result = attempts(test, || stolen.get());
+        let result = attempts(test, || stolen.get(), || {});
         (made, result.ok())
     };
     assert_eq!(made(1, 0), (1, Some(0)));
@@ -241,7 +296,7 @@ fn a_failure_is_excused_by_stolen_time_alone() {
 }
 
 /// Workers that burn 6 ms at `point`, just beside a body: a LO one when a HI job of 14 ms in all is released.
-fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
+fn preempted_at(dispatch: Dispatch, point: Point, span: Duration) -> Report {
     let config = config(Monitor::Manager);
     let executive = match dispatch {
         Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Static)),
@@ -261,7 +316,7 @@ fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
         .task(hi, |job| job.burn(ms(8)))
         .task(lo, |job| job.burn(ms(26)))
         .with_fault(Fault::Delay(delay))
-        .run(RUN)
+        .run(span)
         .unwrap()
 }
 
@@ -274,7 +329,7 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
             (Point::Woken, Duty::JobStart),
             (Point::BodyEnd, Duty::JobEnd),
         ] {
-            let report = once_more_if_stolen(6, || preempted_at(dispatch, point));
+            let report = once_more_if_stolen(6, SHORT, |span| preempted_at(dispatch, point, span));
             let took = reaction(&report, duty);
             let what = format!("{dispatch:?} {point:?}: {took:?} in {report:#?}");
             assert!(took >= Duration::from_micros(5_400), "{what}");
@@ -284,10 +339,12 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
 }
 
 /// A job burns in rounds that mostly pass between its look at the clock and its look at who else had the CPU, so
-/// that most preemptions come there.
+/// that most preemptions come there: what is taken for stolen is so in each run, where a gap of the machine's own is in
+/// one now and then.
 #[test]
 fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
-    alone_and_well(|| {
+    const ATTEMPTS: usize = 4;
+    let run = || {
         let report = Executive::new(config(Monitor::Manager))
             .cpu(native(Enforcement::Static))
             // Each look of theirs takes a millisecond, the last one too: no limit is near.
@@ -299,12 +356,13 @@ fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
                 milliseconds: 1,
                 every: 1,
             }))
-            .run_well(RUN);
+            .run_well(LONG);
         assert!(report.cpus[0].tasks[1].preemptions >= 6, "{report:#?}");
-        assert!(
-            report.cpus[0].machine.longest_gap < Duration::from_millis(4),
-            "{report:#?}"
-        );
+        report.cpus[0].machine.longest_gap
+    };
+    alone_and_well(|| {
+        let mut longest = (0..ATTEMPTS).map(|_| run());
+        assert!(longest.any(|gap| gap < Duration::from_millis(4)));
     });
 }
 
@@ -320,7 +378,7 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
             milliseconds: 60,
             every: 5,
         };
-        let run = || {
+        let run = |span| {
             let config = config(Monitor::Manager);
             let executive = match dispatch {
                 Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Adaptive)),
@@ -333,10 +391,10 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
                 })
                 .task(spec("hi", HI, 2, 50, &[8, 12]), |job| job.burn(ms(7)))
                 .with_fault(Fault::Delay(delay))
-                .run(RUN)
+                .run(span)
                 .unwrap()
         };
-        let report = once_more_if_stolen(60, run);
+        let report = once_more_if_stolen(60, LONG, run);
         let hi = report.cpus[0].tasks[1].jobs;
         assert!(hi.missed_outside_gaps > 0, "{dispatch:?}: {report:#?}");
         assert_eq!(hi.missed_guaranteed, hi.missed, "{dispatch:?}: {report:#?}");

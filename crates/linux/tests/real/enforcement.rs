@@ -68,7 +68,8 @@ fn hi_overruns(monitor: Monitor, hostility: Hostility) -> Shown {
             job.burn(ms(if overruns { demand } else { 3 }))
         })
         .task(spec("lo-below", LO, 1, 50, &[8]), lo_body(6))
-        .run_well(RUN);
+        // Four overruns, and a job after each.
+        .run_well(Duration::from_millis(21 * period));
     let lo_begins = begins.lock().unwrap().clone();
     Shown { report, lo_begins }
 }
@@ -118,7 +119,7 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
                 sequence,
             })
             .collect();
-        assert!(expected.len() >= 3);
+        assert!(expected.len() >= 4);
         assert!(hi.overruns >= expected.len() as u64, "{report:#?}");
         if is_calm(&report, ms(2)) {
             assert_eq!(causes, expected, "{report:#?}");
@@ -210,7 +211,7 @@ fn an_endless_lo_job_delays_no_hi_job(monitor: Monitor, hostility: Hostility) {
             panic!("two tasks");
         };
         assert_eq!(hi.jobs.completed, hi.jobs.released);
-        assert!(hi.jobs.released >= 40);
+        assert!(hi.jobs.released >= 20);
         assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:?}");
         // It lost its priority after 8 ms, at its own level: no reason for a mode change.
         assert_eq!((endless.overruns, endless.jobs.completed), (1, 0));
@@ -242,7 +243,7 @@ fn endless_above_hi(monitor: Monitor, hostility: Hostility) -> Report {
             Ok(())
         })
         .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
-        .run_well(RUN);
+        .run_well(Duration::from_millis(1_050));
     over.store(true, Ordering::Relaxed);
     report
 }

@@ -12,6 +12,8 @@ mod delays;
 mod endings;
 mod enforcement;
 mod left_behind;
+mod levels;
+mod looks;
 mod managed;
 mod mechanisms;
 mod plrs;

@@ -185,9 +185,9 @@ fn an_ordinary_thread_takes_nothing() {
     });
 }
 
-/// The process is stopped for so long in the middle of the run.
-fn stopped_for(milliseconds: u64) -> String {
-    let child = spawn(4, &[]);
+/// The process is stopped for so long in the middle of a run of so many seconds.
+fn stopped_for(milliseconds: u64, seconds: u64) -> String {
+    let child = spawn(seconds, &[]);
     let pid = child.id();
     assert!(eventually(|| real_time_threads(pid).len() == 5));
     pause(300);
@@ -200,7 +200,7 @@ fn stopped_for(milliseconds: u64) -> String {
 #[test]
 fn a_process_that_was_stopped_for_two_seconds_accuses_nobody() {
     alone_and_well(|| {
-        let outcome = stopped_for(2_000);
+        let outcome = stopped_for(2_000, 3);
         assert!(outcome.starts_with("Finished "), "{outcome}");
         assert!(outcome.contains("missed: 0, "), "{outcome}");
         assert!(!outcome.contains("undecided: 0"), "{outcome}");
@@ -221,7 +221,7 @@ fn a_process_that_was_stopped_for_two_seconds_accuses_nobody() {
 #[test]
 fn a_process_that_was_stopped_for_a_moment_accuses_nobody() {
     alone_and_well(|| {
-        let outcome = stopped_for(20);
+        let outcome = stopped_for(20, 1);
         assert!(outcome.starts_with("Finished "), "{outcome}");
         assert!(outcome.contains("missed: 0, "), "{outcome}");
         assert!(outcome.contains("continued: 1"), "{outcome}");

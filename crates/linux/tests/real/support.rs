@@ -5,16 +5,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use vestal_core::model::LevelSet;
 use vestal_core::{
     Configuration, ConfigurationError, Duration, Enforcement, Exhaustion, Guard, Level, Service,
     Task, TaskConfiguration, Uniprocessor, Wcet,
 };
 use vestal_linux::report::{Duty, Reaction};
-use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Report, TaskSpec};
+use vestal_linux::{
+    BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report, TaskSpec,
+};
 use vestal_testkit::machine::is_real_time;
 pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
+use vestal_trace::What;
 
 pub(crate) const LO: Level = Level(0);
 pub(crate) const HI: Level = Level(1);
@@ -199,7 +202,7 @@ pub(crate) fn alone_and_well(test: impl FnMut()) {
 pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
     note(&TESTS);
     let mut result = None;
-    match attempts(|| result = Some(part()), stolen) {
+    match attempts(|| result = Some(part()), stolen, await_calm) {
         Ok(0) => {}
         Ok(_) => note(&AGAIN),
         Err(panic) => match panic.downcast::<Slow>() {
@@ -210,11 +213,13 @@ pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
     result.unwrap()
 }
 
-/// Makes a test until it passes; how often it had to be made again, or how it failed in the end.
+/// Makes a test until it passes, and waits before each further attempt; how often it had to be made again, or how it
+/// failed in the end.
 #[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
 pub(crate) fn attempts(
     mut test: impl FnMut(),
     stolen: impl Fn() -> u64,
+    wait: impl Fn(),
 ) -> Result<u64, Box<dyn Any + Send>> {
     for attempt in 1.. {
         let before = stolen();
@@ -233,7 +238,7 @@ pub(crate) fn attempts(
         if attempt == ATTEMPTS {
             return Err(panic);
         }
-        await_calm();
+        wait();
     }
     unreachable!("it returns in the last attempt")
 }
@@ -269,6 +274,27 @@ pub(crate) fn undisturbed<T>(
     let shown = run();
     is_calm(report(&shown), room);
     shown
+}
+
+/// Intervals of stolen time, each from and to, in nanoseconds since the run began.
+pub(crate) type Intervals = Arc<Mutex<Vec<(u64, u64)>>>;
+
+/// A recording that keeps the intervals of stolen time of one CPU.
+pub(crate) fn stolen_intervals() -> (Recording, Intervals) {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&found);
+    let recording = Recording::new(move |_| {
+        Ok(Box::new(move |records| {
+            for record in records {
+                if let What::Gap { length, .. } = record.what {
+                    let to = record.at.as_nanos();
+                    let from = to.saturating_sub(length.as_nanos());
+                    seen.lock().unwrap().push((from, to));
+                }
+            }
+        }))
+    });
+    (recording, found)
 }
 
 /// Waits until `condition` holds, for five seconds at most; says whether it came to hold.

@@ -61,7 +61,6 @@ impl Policy for Mc2 {
             io: Use::Ignored(
                 "budgets and ghosts of jobs that block are not in this version; jobs do not block",
             ),
-            work: Use::Ignored("only `run` executes tasks, and not under mc2 in this version"),
             estimates: Use::Ignored(
                 "budgets are those of the own level; only the scenario `beta` looks at them",
             ),

@@ -82,6 +82,7 @@ fn a_recorded_guard_says_of_its_limits_what_the_guard_says() {
     assert_eq!(sliced.limit_at(TaskId(0), Level(0)), limit);
     assert!(!sliced.stops_at_own_limit());
     assert!(sliced.suspends_until_instants() && !sliced.has_modes());
+    assert!(!sliced.budgets_outlive_jobs());
     assert!(guard(Enforcement::Adaptive, Exhaustion::Abort).has_modes());
 }
 

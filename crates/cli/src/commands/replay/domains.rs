@@ -248,7 +248,10 @@ mod tests {
             tasks: tasks.to_vec(),
             ..Header::new(&system.policy)
         }
-        .with_domains(crate::tracing::domains(system))
+        .with_domains(crate::tracing::domains(
+            system,
+            vestal_trace::World::Simulator,
+        ))
     }
 
     /// A run over 60 ticks in which every third job of each task takes as long as its highest level allows.
@@ -420,7 +423,7 @@ mod tests {
         let mut system = system(true);
         let again = system.clusters[0].domains[0].clone();
         system.clusters[0].domains.push(again);
-        let names = crate::tracing::domains(&system);
+        let names = crate::tracing::domains(&system, vestal_trace::World::Simulator);
         let names: Vec<&str> = names.iter().map(|domain| domain.name.as_str()).collect();
         assert_eq!(names, ["CPU 1", "shared", "CPU 0"]);
     }

@@ -71,7 +71,7 @@ pub(crate) fn run(
     let ran = if traces.is_empty() {
         worlds::run(session, dispatch, None, output)?
     } else {
-        let header = tracing::header(session, dispatch);
+        let header = tracing::header(session, World::Simulator, dispatch);
         let files = RefCell::new(Domains::new(TraceFiles::create(traces, &header)?));
         let ran = worlds::run(session, dispatch, Some(&files), output)?;
         files.into_inner().into_inner().finish(output)?;

@@ -86,12 +86,7 @@ pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
     let grids: Vec<Option<Duration>> = servers
         .servers
         .iter()
-        .map(|server| match server.kind {
-            ServerKind::Polling { period, .. }
-            | ServerKind::IdlingPeriodic { period, .. }
-            | ServerKind::Deferrable { period, .. } => Some(period),
-            ServerKind::Sporadic { .. } | ServerKind::Pibs { .. } => None,
-        })
+        .map(|server| server.kind.replenishment_period())
         .collect();
     let bottom_halves = servers.devices.iter().map(|device| device.bottom_half);
     Some(Served::new(&homes, &grids, bottom_halves.collect()))
@@ -106,7 +101,7 @@ pub(super) fn rows(session: &Session, served: Option<&Served>) -> (Vec<ServerRow
     let rows = rows.map(|(name, found)| ServerRow {
         name: name.clone(),
         served_ns: found.served.as_nanos(),
-        replenishments: found.replenishments,
+        replenishments: Some(found.replenishments),
         exhausted: found.exhausted,
         postponed_ns: found.postponed.as_nanos(),
     });

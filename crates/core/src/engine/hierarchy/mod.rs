@@ -494,4 +494,8 @@ impl<S: Store> Scheduler for Hierarchy<S> {
     fn suspends_until_instants(&self) -> bool {
         true
     }
+
+    fn budgets_outlive_jobs(&self) -> bool {
+        true
+    }
 }

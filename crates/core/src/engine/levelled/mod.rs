@@ -261,4 +261,18 @@ impl<L: Scheduler, S: Scheduler> Scheduler for Levelled<L, S> {
     fn backlog(&self) -> usize {
         usize::MAX
     }
+
+    /// What a job executes beyond its own budget comes out of the next budgets of its task.
+    fn stops_at_own_limit(&self) -> bool {
+        false
+    }
+
+    /// A job whose slot or budget is over waits for the next one, and a ghost leaves the CPU to lower levels alone.
+    fn suspends_until_instants(&self) -> bool {
+        true
+    }
+
+    fn budgets_outlive_jobs(&self) -> bool {
+        true
+    }
 }

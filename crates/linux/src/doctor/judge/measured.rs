@@ -1,10 +1,11 @@
 //! What was measured.
 
 use super::{Check, Says, percent};
-use crate::config::{Monitor, TOLERANCE_MAX, TOLERANCE_MIN};
+use crate::config::{TOLERANCE_MAX, TOLERANCE_MIN};
 use crate::doctor::{
     Basis, BudgetProbe, Finding, GapProbe, Outcome, Probes, Section, State, WakeUpProbe,
 };
+use crate::monitor::Monitor;
 use vestal_statistics::Summary;
 
 /// Wake-ups later than this cost a task with a period of 10 ms a fiftieth of it.

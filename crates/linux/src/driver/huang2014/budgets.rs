@@ -4,8 +4,8 @@ use super::Paper;
 use super::each_job::JobBudgets;
 use super::each_slice::SliceBudgets;
 use super::timers::{Kind, Tag};
-use crate::cpu::Cpu;
 use crate::sys::Tid;
+use crate::task::Tasks;
 use std::io;
 
 /// The monitoring of budgets.
@@ -18,10 +18,10 @@ pub(super) enum Budgets {
 }
 
 impl Budgets {
-    pub(super) fn start(shared: &Cpu, paper: Paper, manager: Tid) -> io::Result<Self> {
+    pub(super) fn start(tasks: &Tasks, paper: Paper, manager: Tid) -> io::Result<Self> {
         Ok(match paper {
-            Paper::Jobs => Self::OfJobs(JobBudgets::new(shared, manager)?),
-            Paper::Slices => Self::OfSlices(SliceBudgets::new(shared, manager)?),
+            Paper::Jobs => Self::OfJobs(JobBudgets::new(tasks, manager)?),
+            Paper::Slices => Self::OfSlices(SliceBudgets::new(tasks, manager)?),
             Paper::Instants => Self::Unmonitored,
         })
     }
@@ -36,19 +36,19 @@ impl Budgets {
     }
 
     /// Whether nothing that keeps its priority runs when the manager waits, as far as it knows.
-    pub(super) fn is_idle(&self, shared: &Cpu) -> bool {
+    pub(super) fn is_idle(&self, tasks: &Tasks) -> bool {
         match self {
-            Self::OfJobs(_) => JobBudgets::is_idle(shared),
-            Self::OfSlices(_) => SliceBudgets::is_idle(shared),
+            Self::OfJobs(_) => JobBudgets::is_idle(tasks),
+            Self::OfSlices(_) => SliceBudgets::is_idle(tasks),
             Self::Unmonitored => false,
         }
     }
 
     /// Monitors what runs when the manager waits.
-    pub(super) fn settle(&mut self, shared: &Cpu) {
+    pub(super) fn settle(&mut self, tasks: &Tasks) {
         match self {
-            Self::OfJobs(jobs) => jobs.settle(shared),
-            Self::OfSlices(slices) => slices.settle(shared),
+            Self::OfJobs(jobs) => jobs.settle(tasks),
+            Self::OfSlices(slices) => slices.settle(tasks),
             Self::Unmonitored => {}
         }
     }

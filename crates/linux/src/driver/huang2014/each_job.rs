@@ -11,12 +11,11 @@
 //! detector.
 
 use super::timers::{Kind, Tag};
-use crate::allowance::Allowance;
-use crate::cpu::Cpu;
-use crate::monitor::QUANTUM_NANOS;
+use crate::armed::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::task::TaskShared;
+use crate::task::Tasks;
+use crate::words::Allowance;
 use std::io;
 
 /// The job whose budget is monitored: index of its task, number, and limit.
@@ -36,17 +35,17 @@ pub(super) struct JobBudgets {
 
 impl JobBudgets {
     /// Of the tasks' threads; they signal `manager`.
-    pub(super) fn new(shared: &Cpu, manager: Tid) -> io::Result<Self> {
-        let tasks = shared.tasks.iter().enumerate();
-        let budgets = tasks.map(|(index, task)| {
+    pub(super) fn new(tasks: &Tasks, manager: Tid) -> io::Result<Self> {
+        let budgets = tasks.iter().enumerate();
+        let budgets = budgets.map(|(index, task)| {
             let tag = Tag::new(Kind::Budget, index);
-            SignalTimer::cpu_time_of(task.tid(), manager, tag.word())
+            SignalTimer::cpu_time_of(task.jobs.tid(), manager, tag.word())
         });
         Ok(Self {
             budgets: budgets.collect::<io::Result<_>>()?,
             // Whose it is says the monitored job.
             wall: SignalTimer::wall_tagged(manager, Tag::new(Kind::Budget, 0).word())?,
-            counting: vec![None; shared.tasks.len()],
+            counting: vec![None; tasks.len()],
             monitored: None,
         })
     }
@@ -56,20 +55,20 @@ impl JobBudgets {
         self.monitored = None;
     }
 
-    pub(super) fn is_idle(shared: &Cpu) -> bool {
-        running(shared).is_none()
+    pub(super) fn is_idle(tasks: &Tasks) -> bool {
+        running(tasks).is_none()
     }
 
     /// Cancels the timers of jobs that are over, and watches the job that runs when the manager waits.
-    pub(super) fn settle(&mut self, shared: &Cpu) {
+    pub(super) fn settle(&mut self, tasks: &Tasks) {
         let counted = self.counting.iter_mut().zip(&self.budgets);
-        for (task, (counting, timer)) in shared.tasks.iter().zip(counted) {
+        for (task, (counting, timer)) in tasks.iter().zip(counted) {
             if counting.is_some_and(|(job, _)| task.release_counter.pending() != Some(job)) {
                 timer.set(0);
                 *counting = None;
             }
         }
-        let next = running(shared);
+        let next = running(tasks);
         if next == self.monitored {
             return;
         }
@@ -79,21 +78,21 @@ impl JobBudgets {
             return;
         };
         let (Some(task), Some(counting), Some(timer)) = (
-            shared.tasks.get(index),
+            tasks.get(index),
             self.counting.get_mut(index),
             self.budgets.get(index),
         ) else {
             return;
         };
-        let Some(threshold) = shared.threshold(limit) else {
+        let Some(threshold) = task.limits.threshold(limit) else {
             timer.set(0);
             self.wall.set(0);
             return;
         };
         if *counting != Some((job, limit)) {
             *counting = Some((job, limit));
-            let begun = task.running() == Some(job);
-            let executed = begun.then(|| task.executed()).flatten().unwrap_or(0);
+            let begun = task.jobs.running() == Some(job);
+            let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
             timer.set(threshold.saturating_sub(executed).max(1));
         }
         self.wall.set(timer.remaining().max(QUANTUM_NANOS));
@@ -101,19 +100,9 @@ impl JobBudgets {
 }
 
 /// The most urgent pending job that may run.
-fn running(shared: &Cpu) -> Option<Monitored> {
-    shared.by_urgency.iter().find_map(|&index| {
-        let task = shared.tasks.get(index)?;
-        let job = pending_admitted(task)?;
-        Some((index, job, task.next.get()))
+fn running(tasks: &Tasks) -> Option<Monitored> {
+    tasks.by_urgency().find_map(|task| {
+        let job = task.pending_admitted()?;
+        Some((task.id.index(), job, task.limits.next.get()))
     })
-}
-
-fn pending_admitted(task: &TaskShared) -> Option<u64> {
-    let job = task.release_counter.pending()?;
-    let admitted = match task.running() {
-        Some(running) => !task.is_demoted(running),
-        None => task.next.get() != Allowance::NotAdmitted,
-    };
-    admitted.then_some(job)
 }

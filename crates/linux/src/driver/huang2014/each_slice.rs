@@ -10,11 +10,10 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
-use crate::cpu::Cpu;
-use crate::monitor::QUANTUM_NANOS;
+use crate::armed::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::task::TaskShared;
+use crate::task::Tasks;
 use std::io;
 
 /// The budgets of all tasks.
@@ -31,58 +30,48 @@ struct Budget {
 }
 
 impl Budget {
-    fn new(index: usize, task: &TaskShared, manager: Tid) -> io::Result<Self> {
+    fn new(index: usize, worker: Tid, manager: Tid) -> io::Result<Self> {
         let tag = Tag::new(Kind::Budget, index).word();
         Ok(Self {
-            cpu: SignalTimer::cpu_time_of(task.tid(), manager, tag)?,
+            cpu: SignalTimer::cpu_time_of(worker, manager, tag)?,
             wall: SignalTimer::wall_tagged(manager, tag)?,
             armed: false,
             dirty: false,
         })
     }
 
-    /// Sets, leaves or cancels the timers of the budget.
-    fn settle(&mut self, shared: &Cpu, task: &TaskShared) {
-        let pending = task.release_counter.pending();
-        let running = task.running();
-        let ready = match running {
-            Some(_) => task.running_ready().is_some(),
-            None => pending.is_some(),
-        };
+    /// Sets, leaves or cancels the timers of the budget of a job that is `ready` or not; `rest` says what it has left.
+    fn settle(&mut self, ready: bool, rest: impl FnOnce() -> Option<u64>) {
         if !ready {
             if std::mem::take(&mut self.armed) {
-                self.cpu.set(0);
-                self.wall.set(0);
+                self.arm(None);
             }
         } else if self.dirty || !self.armed {
-            if running.is_none() {
-                // Not begun: its thread will find the same.
-                task.grant_first();
-            }
             self.armed = true;
-            self.arm(shared, task, running.is_some());
+            self.arm(rest());
         }
         self.dirty = false;
     }
 
-    fn arm(&self, shared: &Cpu, task: &TaskShared, begun: bool) {
-        let Some(threshold) = shared.threshold(task.present_limit()) else {
-            self.cpu.set(0);
-            self.wall.set(0);
-            return;
-        };
-        let executed = begun.then(|| task.executed()).flatten().unwrap_or(0);
-        self.cpu
-            .set(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
-        self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
+    fn arm(&self, rest: Option<u64>) {
+        match rest {
+            None => {
+                self.cpu.set(0);
+                self.wall.set(0);
+            }
+            Some(rest) => {
+                self.cpu.set(rest.max(QUANTUM_NANOS));
+                self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
+            }
+        }
     }
 }
 
 impl SliceBudgets {
     /// Of the tasks' threads; their timers signal `manager`.
-    pub(super) fn new(shared: &Cpu, manager: Tid) -> io::Result<Self> {
-        let budgets = shared.tasks.iter().enumerate();
-        let budgets = budgets.map(|(index, task)| Budget::new(index, task, manager));
+    pub(super) fn new(tasks: &Tasks, manager: Tid) -> io::Result<Self> {
+        let budgets = tasks.iter().enumerate();
+        let budgets = budgets.map(|(index, task)| Budget::new(index, task.jobs.tid(), manager));
         budgets.collect::<io::Result<_>>().map(Self)
     }
 
@@ -93,14 +82,27 @@ impl SliceBudgets {
         }
     }
 
-    pub(super) fn is_idle(shared: &Cpu) -> bool {
-        let ready = |task: &TaskShared| task.running_ready().is_some();
-        !shared.tasks.iter().any(ready)
+    pub(super) fn is_idle(tasks: &Tasks) -> bool {
+        tasks.iter().all(|task| task.running_ready().is_none())
     }
 
-    pub(super) fn settle(&mut self, shared: &Cpu) {
-        for (task, budget) in shared.tasks.iter().zip(&mut self.0) {
-            budget.settle(shared, task);
+    pub(super) fn settle(&mut self, tasks: &Tasks) {
+        for (task, budget) in tasks.iter().zip(&mut self.0) {
+            let pending = task.release_counter.pending();
+            let begun = task.jobs.running().is_some();
+            let ready = match begun {
+                true => task.running_ready().is_some(),
+                false => pending.is_some(),
+            };
+            budget.settle(ready, || {
+                if !begun {
+                    // Its thread will find the same.
+                    task.limits.grant_first();
+                }
+                let threshold = task.limits.threshold(task.limits.present_limit())?;
+                let executed = begun.then(|| task.jobs.executed()).flatten();
+                Some(threshold.saturating_sub(executed.unwrap_or(0)))
+            });
         }
     }
 }

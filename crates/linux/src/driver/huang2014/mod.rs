@@ -22,19 +22,15 @@ mod timers;
 
 use super::kind::Paper;
 use super::{Driver, Enactor, Step};
-use crate::cpu::Cpu;
+use crate::control::{Control, Traced};
 use crate::duties::Source;
-use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
-use crate::task::TaskShared;
 use budgets::Budgets;
 use std::io;
 use timers::{Kind, Periodic, Tag};
 use vestal_core::Guard;
-use vestal_trace::Recorder;
 
 /// Waits for timers and calls.
 pub(crate) struct Huang2014 {
@@ -65,62 +61,65 @@ impl Driver for Huang2014 {
     type Decider = Guard;
     type Woken = Woken;
 
-    fn decider(&mut self) -> &mut Recorder<Guard, Tracer> {
+    fn decider(&mut self) -> &mut Traced<Guard> {
         &mut self.enactor.guard
     }
 
-    fn start(&mut self, shared: &Cpu) -> io::Result<()> {
-        let event = shared.call.event();
+    fn start(&mut self, control: &Control<'_>) -> io::Result<()> {
+        let event = control.call.event();
         let event = event.ok_or_else(|| io::Error::other("the run has no event"))?;
         self.clocks = Some(Clocks {
             waiter: Waiter::new(event)?,
-            budgets: Budgets::start(shared, self.paper, own_tid())?,
-            _periodic: Periodic::start(shared, self.paper, own_tid())?,
+            budgets: Budgets::start(control.tasks, self.paper, own_tid())?,
+            _periodic: Periodic::start(control.tasks, control.run.epoch(), self.paper, own_tid())?,
         });
         Ok(())
     }
 
     /// The timers come first; where one is missing the guard is not late by more than this.
-    fn arm(&mut self, shared: &Cpu) -> u64 {
-        self.enactor.wake(shared)
+    fn arm(&mut self, control: &Control<'_>) -> u64 {
+        self.enactor.wake(control.run.epoch())
     }
 
-    fn wait(&mut self, shared: &Cpu, until: u64) -> Woken {
+    fn wait(&mut self, control: &Control<'_>, until: u64) -> Woken {
         let span = until.saturating_sub(monotonic_nanos());
-        match (&self.clocks, shared.call.event()) {
+        match (&self.clocks, control.call.event()) {
             (Some(clocks), Some(event)) => clocks.waiter.wait(event, span),
             _ => Woken::nothing(),
         }
     }
 
     /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
-    fn wanted_since(&self, shared: &Cpu, woken: &Woken, until: u64) -> u64 {
-        if shared.duties.source != Source::Counted {
+    fn wanted_since(&self, control: &Control<'_>, woken: &Woken, until: u64) -> u64 {
+        if control.terms.duties.source != Source::Counted {
             return until;
         }
         let releases = tags(woken).filter(|tag| tag.kind == Kind::Release);
         let earliest = releases.filter_map(|tag| {
-            let task = shared.tasks.get(tag.index)?;
-            Some(shared.release_of(task, task.release_counter.next()))
+            let task = control.tasks.get(tag.index)?;
+            Some(
+                control
+                    .run
+                    .clock_at(task.release_of(task.release_counter.next())),
+            )
         });
         earliest.min().unwrap_or(until)
     }
 
-    fn count(&self, shared: &Cpu, woken: &Woken, now: u64, record: &mut ManagerRecord) {
-        let wakeups = &mut record.wakeups;
+    fn count(&self, control: &mut Control<'_>, woken: &Woken, now: u64) {
+        let wakeups = &mut control.record.wakeups;
         let of_end = || {
-            let reported = |task: &TaskShared| task.asks() || self.enactor.is_end_unreported(task);
-            shared.duties.reports_ends || shared.tasks.iter().any(reported)
+            control.terms.duties.reports_ends || self.enactor.is_called_by_a_worker(control.tasks)
         };
         let fired = tags(woken).any(|tag| tag.kind != Kind::Budget);
         let count = if woken.called && of_end() {
             &mut wakeups.completion
-        } else if fired || self.enactor.is_due(shared, now) {
+        } else if fired || self.enactor.is_due(control.run.epoch(), now) {
             match self.paper {
                 Paper::Jobs => &mut wakeups.release,
                 Paper::Slices | Paper::Instants => &mut wakeups.timer,
             }
-        } else if woken.called && shared.question.is_answered() {
+        } else if woken.called && control.question.is_answered() {
             &mut wakeups.idle
         } else if woken.called {
             &mut wakeups.other
@@ -132,11 +131,11 @@ impl Driver for Huang2014 {
         *count += 1;
     }
 
-    fn is_wanted(&self, shared: &Cpu, woken: &Woken, now: u64) -> bool {
-        !woken.is_nothing() || self.enactor.is_due(shared, now)
+    fn is_wanted(&self, control: &Control<'_>, woken: &Woken, now: u64) -> bool {
+        !woken.is_nothing() || self.enactor.is_due(control.run.epoch(), now)
     }
 
-    fn round(&mut self, shared: &Cpu, record: &mut ManagerRecord, woken: &Woken, now: u64) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, woken: &Woken, now: u64) -> Step {
         let Self {
             enactor,
             clocks: Some(clocks),
@@ -145,31 +144,37 @@ impl Driver for Huang2014 {
         else {
             return Ok(());
         };
-        if !shared.is_running() {
+        if !control.is_running() {
             return Ok(());
         }
-        let since_epoch = shared.instant(monotonic_nanos()).as_nanos();
+        let since_epoch = control.now().as_nanos();
         for tag in tags(woken) {
-            if let (Kind::Release, Some(task)) = (tag.kind, shared.tasks.get(tag.index)) {
-                release(shared, task, since_epoch);
+            if let (Kind::Release, Some(task)) = (tag.kind, control.tasks.get(tag.index))
+                && let Some(newest) = task.newest_release(since_epoch)
+            {
+                match control.terms.duties.source {
+                    Source::Counted => task.release_counter.release(newest),
+                    // Its worker releases it itself.
+                    Source::Own | Source::Assigned => task.release_counter.note_release(newest),
+                }
             }
             clocks.budgets.fired(tag);
         }
-        if enactor.is_due(shared, now) || has_to_look(shared, woken) {
-            enactor.handle(shared, record, false)?;
+        if enactor.is_due(control.run.epoch(), now) || has_to_look(control, woken) {
+            enactor.handle(control, false)?;
         }
         // The manager knows by itself what the idle detector tells elsewhere.
-        if shared.question.is_asked() && clocks.budgets.is_idle(shared) {
-            shared.question.answer();
-            shared.question.take_answer();
-            shared.end_demoted();
-            enactor.settle_idle(shared, record)?;
+        if control.question.is_asked() && clocks.budgets.is_idle(control.tasks) {
+            control.question.answer();
+            control.question.take_answer();
+            control.end_demoted();
+            enactor.settle_idle(control)?;
         }
-        clocks.budgets.settle(shared);
+        clocks.budgets.settle(control.tasks);
         Ok(())
     }
 
-    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Control<'_>) -> Traced<Guard> {
         self.enactor.guard
     }
 }
@@ -179,38 +184,26 @@ fn tags(woken: &Woken) -> impl Iterator<Item = Tag> {
     woken.tags().filter_map(Tag::of_word)
 }
 
-/// A job is released.
-fn release(shared: &Cpu, task: &TaskShared, now: u64) {
-    let Some(newest) = task.newest_release(now) else {
-        return;
-    };
-    match shared.duties.source {
-        Source::Counted => task.release_counter.release(newest),
-        // Its worker releases it itself.
-        Source::Own | Source::Assigned => task.release_counter.note_release(newest),
-    }
-}
-
 /// Whether all that could have happened has to be looked at.
-fn has_to_look(shared: &Cpu, woken: &Woken) -> bool {
+fn has_to_look(control: &Control<'_>, woken: &Woken) -> bool {
     let exceptions = [Kind::Budget, Kind::Instant];
     // Where no worker reports each end, a call has another reason.
-    (woken.called && !shared.duties.reports_ends)
+    (woken.called && !control.terms.duties.reports_ends)
         || tags(woken).any(|tag| exceptions.contains(&tag.kind))
-        || shared.tasks.iter().any(TaskShared::asks)
+        || control.tasks.iter().any(|task| task.asks())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
+    use crate::control::ManagerRecord;
+    use crate::cpu::{Cpu, Terms};
     use crate::driver::Kind as DriverKind;
-    use vestal_core::Service;
+    use crate::monitor::Monitor;
 
     #[test]
     fn a_call_is_an_exception_where_no_worker_reports_each_end() {
-        let config = Config::new();
-        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
         let mut called = Woken::nothing();
         called.called = true;
         for (paper, is_exception) in [
@@ -218,9 +211,11 @@ mod tests {
             (Paper::Slices, false),
             (Paper::Instants, true),
         ] {
-            shared.duties = DriverKind::Huang2014(paper).duties();
-            assert_eq!(has_to_look(&shared, &called), is_exception, "{paper:?}");
-            assert!(!has_to_look(&shared, &Woken::nothing()));
+            cpu.terms.duties = DriverKind::Huang2014(paper).duties();
+            let mut record = ManagerRecord::new(0, 0);
+            let control = Control::new(&cpu, &mut record);
+            assert_eq!(has_to_look(&control, &called), is_exception, "{paper:?}");
+            assert!(!has_to_look(&control, &Woken::nothing()));
         }
     }
 }

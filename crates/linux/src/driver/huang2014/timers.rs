@@ -1,12 +1,11 @@
 //! What the timers of the paper's managers stand for, and those that run from the beginning of a run to its end.
 
 use super::Paper;
-use crate::cpu::Cpu;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::task::TaskShared;
+use crate::task::Tasks;
 use std::io;
-use vestal_core::Level;
+use vestal_core::{Level, TaskConfiguration};
 
 /// What a timer stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +57,18 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    pub(super) fn start(shared: &Cpu, paper: Paper, manager: Tid) -> io::Result<Self> {
-        let of_tasks = shared.tasks.iter().enumerate();
+    /// In a run that begins at `epoch`.
+    pub(super) fn start(tasks: &Tasks, epoch: u64, paper: Paper, manager: Tid) -> io::Result<Self> {
+        let of_tasks = tasks.iter().enumerate();
         let timers = of_tasks.flat_map(|(index, task)| {
-            let rows = rows(shared, task, paper).into_iter();
+            let rows = rows(tasks, &task.configuration, paper).into_iter();
             rows.map(move |(kind, after)| (task, Tag::new(kind, index), after))
         });
         let timers = timers.map(|(task, tag, after)| {
             let timer = SignalTimer::wall_tagged(manager, tag.word())?;
-            let first = shared.release_of(task, 0).saturating_add(after);
+            let first = epoch
+                .saturating_add(task.release_of(0))
+                .saturating_add(after);
             timer.set_periodic(first, task.period_nanos());
             Ok(timer)
         });
@@ -76,19 +78,19 @@ impl Periodic {
 }
 
 /// The periodic timers of one task, and how long after a release each fires.
-fn rows(shared: &Cpu, task: &TaskShared, paper: Paper) -> Vec<(Kind, u64)> {
+fn rows(tasks: &Tasks, task: &TaskConfiguration, paper: Paper) -> Vec<(Kind, u64)> {
     match paper {
         Paper::Jobs => vec![(Kind::Release, 0)],
         Paper::Slices => slices(task).collect(),
-        Paper::Instants => instants(shared, task)
+        Paper::Instants => instants(tasks, task)
             .map(|after| (Kind::Instant, after))
             .collect(),
     }
 }
 
 /// One for each slice of a period, so that none drifts where a period is no multiple of its slices.
-fn slices(task: &TaskShared) -> impl Iterator<Item = (Kind, u64)> + use<> {
-    let (period, count) = (task.period_nanos(), task.slices());
+fn slices(task: &TaskConfiguration) -> impl Iterator<Item = (Kind, u64)> + use<> {
+    let (period, count) = (task.task.period.as_nanos(), task.slices.get());
     (0..count).map(move |slice| {
         let kind = if slice == 0 {
             Kind::Release
@@ -104,20 +106,16 @@ fn slices(task: &TaskShared) -> impl Iterator<Item = (Kind, u64)> + use<> {
 /// One for the zero-slack instant and one for the deadline. There is no zero-slack timer for tasks that no other
 /// is less critical than, and no deadline timer for tasks that no other is more critical than (section 5.4, on the
 /// two tasks of table I).
-fn instants(shared: &Cpu, task: &TaskShared) -> impl Iterator<Item = u64> + use<> {
-    let model = &task.configuration.task;
-    let levels = shared
-        .tasks
+fn instants(tasks: &Tasks, task: &TaskConfiguration) -> impl Iterator<Item = u64> + use<> {
+    let model = &task.task;
+    let levels = tasks
         .iter()
         .map(|other| other.configuration.task.criticality);
     let (least, most): (Level, Level) = levels.fold(
         (model.criticality, model.criticality),
         |(least, most), level| (least.min(level), most.max(level)),
     );
-    let zero_slack = task
-        .configuration
-        .zero_slack
-        .filter(|_| model.criticality > least);
+    let zero_slack = task.zero_slack.filter(|_| model.criticality > least);
     let deadline = (model.criticality < most).then_some(model.deadline);
     zero_slack
         .into_iter()
@@ -128,8 +126,8 @@ fn instants(shared: &Cpu, task: &TaskShared) -> impl Iterator<Item = u64> + use<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
-    use vestal_core::{Duration, Service, SliceCount, Task, TaskConfiguration, Wcet};
+    use crate::task::TaskShared;
+    use vestal_core::{Duration, Service, SliceCount, Task, Wcet};
 
     fn task(level: u8) -> TaskShared {
         let wcet = vec![Service::from_nanos(10); usize::from(level) + 1];
@@ -141,7 +139,7 @@ mod tests {
             slices: SliceCount::new(3, &model).unwrap(),
             ..TaskConfiguration::new(model, 1)
         };
-        let limit = crate::allowance::Allowance::UpTo(10);
+        let limit = crate::words::Allowance::UpTo(10);
         TaskShared::new(level.to_string(), configuration, 0, 2, limit)
     }
 
@@ -158,12 +156,10 @@ mod tests {
 
     #[test]
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
-        let config = Config::new();
-        let tasks = vec![task(0), task(1), task(2)];
-        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
+        let tasks = Tasks::new(vec![task(0), task(1), task(2)]);
         let after = |paper| {
-            let rows = |task| rows(&shared, task, paper);
-            shared.tasks.iter().map(rows).collect::<Vec<_>>()
+            let rows = |task: &TaskShared| rows(&tasks, &task.configuration, paper);
+            tasks.iter().map(rows).collect::<Vec<_>>()
         };
         let instant = |after| (Kind::Instant, after);
         assert_eq!(

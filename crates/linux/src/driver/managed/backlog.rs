@@ -5,6 +5,7 @@
 //! without a limit there is never more than one.
 
 use std::collections::VecDeque;
+use vestal_core::job_table::BACKLOG_MAX;
 
 /// The jobs that the scheduler knows, and those that it does not know yet.
 #[derive(Debug)]
@@ -21,15 +22,17 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// For a scheduler that lets `waiting` jobs of a task wait.
+    /// For a scheduler that lets `waiting` jobs of a task wait. One that lets any number wait has to know of every
+    /// release, and drops what finds no room itself: then nothing is kept or dropped here, whatever `most` says.
     pub(super) fn new(waiting: usize, most: Option<usize>) -> Self {
+        let most = most.filter(|_| waiting < usize::MAX);
         let behind = most.map_or(waiting, |most| most.min(waiting));
         let room = behind.saturating_add(1);
         let entries = most.map_or(1, |most| most / 2 + 2);
         Self {
             room,
             most,
-            known: VecDeque::with_capacity(room.saturating_add(1)),
+            known: VecDeque::with_capacity(room.min(2 * BACKLOG_MAX).saturating_add(1)),
             kept: VecDeque::with_capacity(entries),
             kept_count: 0,
         }
@@ -137,6 +140,17 @@ mod tests {
                 capacity
             );
             assert_eq!(dropped > 0, most.is_some());
+        }
+    }
+
+    #[test]
+    fn a_scheduler_that_knows_of_every_release_always_has_room() {
+        for most in [None, Some(0), Some(3)] {
+            let mut backlog = Backlog::new(usize::MAX, most);
+            for job in 0..100 {
+                assert!(backlog.has_room(false) && !backlog.is_full(false));
+                backlog.report(job);
+            }
         }
     }
 

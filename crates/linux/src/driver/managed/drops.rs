@@ -3,10 +3,8 @@
 use super::queue::{Class, queue_of};
 use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
-use crate::cpu::Cpu;
+use crate::control::Control;
 use crate::evidence::record_dropped;
-use crate::report::ManagerRecord;
-use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
@@ -15,12 +13,11 @@ impl Managed {
     /// cancellation point.
     pub(super) fn drop_job(
         &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
+        control: &mut Control<'_>,
         job: JobId,
         why: DropReason,
     ) -> Step {
-        let task = shared.task(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
@@ -40,62 +37,62 @@ impl Managed {
             queue.ended = None;
         }
         if queue.busy == Some(job.sequence) {
-            task.note_drop(job.sequence, why);
+            task.verdicts.note_drop(job.sequence, why);
         }
         // One that waited has no thread, and those before it keep theirs.
         if !waited {
-            shared.demote_job(task, job.sequence);
+            control.demote_job(task, job.sequence);
         }
         if self.running == Some(job) {
-            self.stop_running(shared, record)?;
+            self.stop_running(control)?;
         } else if queue.busy == Some(job.sequence) {
-            self.set_class(shared, record, task, Class::Background);
+            self.set_class(control, task, Class::Background);
         }
         Ok(())
     }
 
     /// A running job that the scheduler has put into the background is cancelled at its next
     /// cancellation point, and runs outside the real-time class until then.
-    pub(super) fn drop_background(&mut self, shared: &Cpu, record: &mut ManagerRecord) {
+    pub(super) fn drop_background(&mut self, control: &mut Control<'_>) {
         let Some(job) = self.running else {
             return;
         };
         if self.scheduler.permit(job.task) == Permit::Demoted
-            && let Ok(task) = shared.task(job.task)
-            && !task.is_demoted(job.sequence)
+            && let Ok(task) = control.tasks.of(job.task)
+            && !task.jobs.is_demoted(job.sequence)
         {
-            shared.demote_job(task, job.sequence);
-            self.set_class(shared, record, task, Class::Background);
+            control.demote_job(task, job.sequence);
+            self.set_class(control, task, Class::Background);
         }
     }
 
     /// Notes down the jobs of which no worker ever heard.
-    pub(super) fn account_for_the_rest(&mut self, shared: &Cpu) {
+    pub(super) fn account_for_the_rest(&mut self, control: &Control<'_>) {
         let trace = self.scheduler.sink_mut();
-        for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
+            // Of a job that never began, and that the end of the run met.
+            let unfinished = |sequence, release| {
+                let cut = control.unfinished((sequence, release), task.due(release));
+                let note = Note::Task(task.id.index(), TaskNote::Unfinished(cut));
+                control.note_patiently(note);
+            };
             while let Some(kept) = queue.backlog.take_kept() {
-                note_unfinished(shared, task, (kept, shared.release_of(task, kept)));
+                unfinished(kept, control.run.clock_at(task.release_of(kept)));
             }
             for (sequence, release) in queue.never_begun() {
-                if task.lost_its_priority(sequence) {
-                    dropped.add(record_dropped(shared, task, sequence, trace), 1);
+                if task.jobs.lost_its_priority(sequence) {
+                    dropped.add(record_dropped(control.run, task, sequence, trace), 1);
                 } else {
-                    note_unfinished(shared, task, (sequence, release));
+                    unfinished(sequence, release);
                 }
             }
             let some = dropped.by_reason().filter(|&(_, count)| count > 0);
             for (why, count) in some {
                 let next = 0;
                 let dropped = TaskNote::Dropped { why, count, next };
-                shared.note_patiently(Note::Task(task.id.index(), dropped));
+                control.note_patiently(Note::Task(task.id.index(), dropped));
             }
         }
     }
-}
-
-/// Notes a job that never began, and that the end of the run met.
-fn note_unfinished(shared: &Cpu, task: &TaskShared, job: (u64, u64)) {
-    let cut = TaskNote::Unfinished(shared.unfinished(task, job, 0));
-    shared.note_patiently(Note::Task(task.id.index(), cut));
 }

@@ -1,10 +1,11 @@
 //! What the manager reports to the scheduler: what ran, what ended, what was released.
 
-use super::queue::{Class, TaskQueue, queue_of};
+use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
-use crate::cpu::Cpu;
+use crate::account::{Exceeded, Note};
+use crate::control::Control;
 use crate::job::Ended;
-use crate::report::ManagerRecord;
+use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
@@ -19,71 +20,90 @@ const MERGE_NANOS: u64 = 1_000;
 
 impl Managed {
     /// Charges the running job what its thread's clock says (C2).
-    pub(super) fn charge_running(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        now: u64,
-    ) -> Step {
+    pub(super) fn charge_running(&mut self, control: &mut Control<'_>, now: u64) -> Step {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let task = shared.task(job.task)?;
-        let at = shared.instant(now);
-        if let Some(remaining) = self.server_budget(shared, job) {
-            let used = queue_of(&mut self.queues, job.task)?.uncharged(task);
-            if used >= remaining {
-                note_overshoot(record, used - remaining);
+        let task = control.tasks.of(job.task)?;
+        let at = control.run.instant(now);
+        if let Some(budget) = self.server_budget(control, job) {
+            if let Some(beyond) = self.charge_server(control, (at, job), budget)? {
+                control.record.note_overshoot(beyond);
             }
-            return self.charge_server(shared, at, job);
+            return Ok(());
         }
-        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
-        if let Some(exhausted) = self.exhausted_at(shared, job)
+        let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
+        if let Some(exhausted) = self.exhausted_at(control, job)
             && executed >= exhausted
         {
-            note_overshoot(record, executed - exhausted);
+            control.record.note_overshoot(executed - exhausted);
         }
-        self.charge(shared, at, job, executed)
+        self.charge(control, at, job, executed)
     }
 
     /// What the last plan leaves `job` of a budget that outlives jobs: a task's or a server's. It is charged by the clock
     /// of the worker's thread, whole: what it takes to begin and to end a job counts, and nothing is taken off, because
     /// that would be given again with each job.
-    pub(super) fn server_budget(&self, shared: &Cpu, job: JobId) -> Option<u64> {
+    pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
-        if shared.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+        if control.charges_by_job() {
             return None;
         }
         let slot = self
             .slot
-            .filter(|slot| shared.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.terms.duties.enforces && slot.job == job)?;
         let budget = slot.budget?;
-        (budget.owner != BudgetOwner::Job).then(|| budget.remaining.as_nanos())
+        (budget.owner != BudgetOwner::Job).then(|| ServerBudget {
+            owner: budget.owner,
+            remaining: budget.remaining.as_nanos(),
+        })
     }
 
-    /// Charges what the thread of the running job used since its last charge. What it uses after its job's end was
-    /// reported is charged with the next job of its task, for a scheduler takes no charge without a running job.
-    fn charge_server(&mut self, shared: &Cpu, at: Instant, job: JobId) -> Step {
-        let task = shared.task(job.task)?;
-        let queue = queue_of(&mut self.queues, job.task)?;
-        let used = queue.uncharged(task);
-        if used == 0 {
-            return Ok(());
+    /// Charges what the thread of the running job used since its last charge, and what other threads used after the same
+    /// budget had paid for them; gives by how much that is more than the budget had, if it is used up. What a thread uses
+    /// after its job's end was reported is charged with the next job that the same budget pays for, for a scheduler takes no
+    /// charge without a running job.
+    fn charge_server(
+        &mut self,
+        control: &mut Control<'_>,
+        (at, job): (Instant, JobId),
+        budget: ServerBudget,
+    ) -> Step<Option<u64>> {
+        let clock = cpu_of(&control.tasks.of(job.task)?.jobs);
+        let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
+        let now = monotonic_nanos();
+        // It was not stopped since.
+        note_exceeded(control, lane.take_exceeded(None, now));
+        let mut used = lane.charge(clock, budget.owner);
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
+            if task.id != job.task && queue.lane.owes(budget.owner) {
+                used =
+                    used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
+            }
         }
-        queue.charge_lane(used);
-        let (cpu, amount) = (CPU, Service::from_nanos(used));
-        self.scheduler.apply(at, Fact::Charged { cpu, job, amount })
+        let beyond = used.checked_sub(budget.remaining);
+        if let Some(beyond) = beyond {
+            queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
+        }
+        queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
+        if used > 0 {
+            let (cpu, amount) = (CPU, Service::from_nanos(used));
+            control.record.note_charged(budget.owner, amount);
+            self.scheduler
+                .apply(at, Fact::Charged { cpu, job, amount })?;
+        }
+        Ok(beyond)
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
-    fn charge(&mut self, shared: &Cpu, at: Instant, job: JobId, executed: u64) -> Step {
+    fn charge(&mut self, control: &Control<'_>, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
-        if !shared.duties.enforces {
+        if !control.terms.duties.enforces {
             return Ok(());
         }
         let amount = queue.report(
             job.sequence,
-            executed.saturating_sub(shared.tolerance_nanos),
+            executed.saturating_sub(control.terms.tolerance_nanos),
         );
         if amount == 0 {
             return Ok(());
@@ -93,13 +113,13 @@ impl Managed {
     }
 
     /// The execution at which the budget of `job` that the last plan named is used up.
-    pub(super) fn exhausted_at(&self, shared: &Cpu, job: JobId) -> Option<u64> {
+    pub(super) fn exhausted_at(&self, control: &Control<'_>, job: JobId) -> Option<u64> {
         let slot = self
             .slot
-            .filter(|slot| shared.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.terms.duties.enforces && slot.job == job)?;
         // What a job in the background uses up is on no account.
-        let task = shared.task(job.task).ok()?;
-        if task.is_demoted(job.sequence) {
+        let task = control.tasks.of(job.task).ok()?;
+        if task.jobs.is_demoted(job.sequence) {
             return None;
         }
         let reported = self.queues.get(job.task.index())?.reported(job.sequence);
@@ -107,30 +127,30 @@ impl Managed {
         Some(
             reported
                 .saturating_add(remaining)
-                .saturating_add(shared.tolerance_nanos),
+                .saturating_add(control.terms.tolerance_nanos),
         )
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
-        for task in &shared.tasks {
+    pub(super) fn take_ends(&mut self, control: &mut Control<'_>) -> Step {
+        for task in control.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
             let job = task.job(done.sequence);
-            self.set_class(shared, record, task, Class::Run);
+            self.set_class(control, task, Class::Run);
             let running = self.running;
             let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
-                self.end(shared, job, done, executed)?;
+                self.end(control, (job, done), executed)?;
                 continue;
             }
-            queue.end_cleaning(task);
+            queue.end_cleaning(&task.jobs);
             match running {
                 // The way is free for the job in whose name the worker came here.
-                Some(next) if next.task == job.task => self.assign(shared, record, task, next),
+                Some(next) if next.task == job.task => self.assign(control, task, next),
                 Some(_) | None => queue.ended = Some((done.sequence, done.completed)),
             }
         }
@@ -138,11 +158,18 @@ impl Managed {
     }
 
     /// The running job has ended.
-    fn end(&mut self, shared: &Cpu, job: JobId, done: Ended, executed: u64) -> Step {
-        let at = shared.instant(done.finished);
-        match self.server_budget(shared, job) {
-            Some(_) => self.charge_server(shared, at, job)?,
-            None => self.charge(shared, at, job, executed)?,
+    fn end(
+        &mut self,
+        control: &mut Control<'_>,
+        (job, done): (JobId, Ended),
+        executed: u64,
+    ) -> Step {
+        let at = control.run.instant(done.finished);
+        match self.server_budget(control, job) {
+            Some(budget) => {
+                self.charge_server(control, (at, job), budget)?;
+            }
+            None => self.charge(control, at, job, executed)?,
         }
         self.running = None;
         let queue = queue_of(&mut self.queues, job.task)?;
@@ -151,10 +178,10 @@ impl Managed {
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(&mut self, shared: &Cpu, now: u64) -> Step<u64> {
-        let end = shared.run.end.get();
+    pub(super) fn take_releases(&mut self, control: &Control<'_>, now: u64) -> Step<u64> {
+        let end = control.run.end.get();
         // Those that have waited longer come first.
-        self.hand_on(shared)?;
+        self.hand_on(control)?;
         let mut latest = 0;
         while let Some(&Reverse((release, id))) = self.timers.peek() {
             if release > now.saturating_add(MERGE_NANOS) {
@@ -164,27 +191,29 @@ impl Managed {
             if release >= end {
                 continue;
             }
-            let task = shared.task(id)?;
+            let task = control.tasks.of(id)?;
             let queue = queue_of(&mut self.queues, id)?;
             let sequence = queue.next_sequence;
             queue.next_sequence += 1;
-            let next = shared.release_of(task, queue.next_sequence);
+            let next = control.run.clock_at(task.release_of(queue.next_sequence));
             self.timers.push(Reverse((next, id)));
             latest = release;
-            self.release(shared, task, sequence)?;
+            self.release(control, task, sequence)?;
         }
         Ok(latest)
     }
 
     /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
-    fn release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
+    fn release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
         let in_background = self.is_in_background(task);
         let queue = queue_of(&mut self.queues, task.id)?;
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
-            return self.tell_release(shared, task, sequence);
+            return self.tell_release(control, task, sequence);
         }
-        let at = shared.instant(shared.release_of(task, sequence));
+        let at = control
+            .run
+            .instant(control.run.clock_at(task.release_of(sequence)));
         let job = task.job(sequence);
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
@@ -199,9 +228,9 @@ impl Managed {
     }
 
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
-    pub(super) fn hand_on(&mut self, shared: &Cpu) -> Step<bool> {
+    pub(super) fn hand_on(&mut self, control: &Control<'_>) -> Step<bool> {
         let mut any = false;
-        for task in &shared.tasks {
+        for task in control.tasks {
             while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
                 let in_background = self.is_in_background(task);
                 let queue = queue_of(&mut self.queues, task.id)?;
@@ -209,7 +238,7 @@ impl Managed {
                     break;
                 }
                 if let Some(sequence) = queue.backlog.take_kept() {
-                    self.tell_release(shared, task, sequence)?;
+                    self.tell_release(control, task, sequence)?;
                     any = true;
                 }
             }
@@ -217,14 +246,17 @@ impl Managed {
         Ok(any)
     }
 
-    fn tell_release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
-        let (release, job) = (shared.release_of(task, sequence), task.job(sequence));
+    fn tell_release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
+        let (release, job) = (
+            control.run.clock_at(task.release_of(sequence)),
+            task.job(sequence),
+        );
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
         queue.backlog.report(sequence);
         queue.released(sequence, release);
         self.scheduler
-            .apply(shared.instant(release), Fact::Released { job })
+            .apply(control.run.instant(release), Fact::Released { job })
     }
 
     /// Whether the scheduler has put the current job of the task into the background.
@@ -233,10 +265,25 @@ impl Managed {
     }
 }
 
-/// A budget was found exceeded by so much.
-fn note_overshoot(record: &mut ManagerRecord, overshoot: u64) {
-    record.overshoot.record(overshoot);
-    record.late += u64::from(overshoot > record.late_beyond_nanos);
+/// What the last plan leaves of a budget that outlives jobs, and whose it is.
+#[derive(Clone, Copy)]
+pub(super) struct ServerBudget {
+    owner: BudgetOwner,
+    remaining: u64,
+}
+
+impl ServerBudget {
+    /// What is left when so much was used that has not been charged yet.
+    pub(super) const fn left(self, uncharged: u64) -> u64 {
+        self.remaining.saturating_sub(uncharged)
+    }
+}
+
+/// A thread goes on that had used up a budget of a task or a server.
+pub(super) fn note_exceeded(control: &Control<'_>, exceeded: Option<Exceeded>) {
+    if let Some(exceeded) = exceeded {
+        control.note(Note::Exceeded(exceeded));
+    }
 }
 
 /// Whether the scheduler has room for one more release, now and in all.

@@ -20,25 +20,22 @@
 mod backlog;
 mod drops;
 mod facts;
+mod lane;
 mod queue;
 
 use super::{Driver, Step};
-use crate::config::Monitor;
-use crate::cpu::{Call, Cpu};
+use crate::armed::QUANTUM_NANOS;
+use crate::control::{Control, Traced};
+use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
-use crate::managed::{Assignment, Handover};
-use crate::monitor::QUANTUM_NANOS;
-use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::task::TaskShared;
-use crate::words::Cause;
+use crate::task::{Assignment, Handover, TaskShared};
 use backlog::Backlog;
-use facts::end_of;
-use queue::{Class, TaskQueue, queue_of};
+use facts::{end_of, note_exceeded};
+use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -46,7 +43,7 @@ use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
 use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
-use vestal_trace::{Recorder, What};
+use vestal_trace::What;
 
 /// How soon the manager looks again for a worker that it could not hold.
 const HOLD_AGAIN_NANOS: u64 = 20_000;
@@ -60,7 +57,7 @@ struct Classes {
 
 /// Dispatches: reports to the scheduler what happened, and does what the plan says.
 pub(crate) struct Managed {
-    scheduler: Recorder<BoxedScheduler, Tracer>,
+    scheduler: Traced<BoxedScheduler>,
     signals: ManagerSignals,
     /// How many calls there were when it began to look.
     seen: u32,
@@ -82,18 +79,22 @@ pub(crate) struct Managed {
 }
 
 impl Managed {
-    /// `low` is the lowest priority of the run.
-    pub(crate) fn new(shared: &Cpu, scheduler: Recorder<BoxedScheduler, Tracer>, low: i32) -> Self {
-        let count = shared.tasks.len();
+    /// For so many tasks, of each of which as many jobs may wait behind the current one as `backlog` says. `low` is the lowest
+    /// priority of the run.
+    pub(crate) fn new(
+        tasks: usize,
+        scheduler: Traced<BoxedScheduler>,
+        backlog: Option<usize>,
+        low: i32,
+    ) -> Self {
         let waiting = scheduler.backlog();
-        let backlog = || Backlog::new(waiting, shared.backlog);
-        let queues = shared.tasks.iter().map(|_| TaskQueue::new(backlog()));
+        let queues = (0..tasks).map(|_| TaskQueue::new(Backlog::new(waiting, backlog)));
         Self {
             queues: queues.collect(),
             scheduler,
             signals: ManagerSignals::default(),
             seen: 0,
-            timers: BinaryHeap::with_capacity(count),
+            timers: BinaryHeap::with_capacity(tasks),
             running: None,
             slot: None,
             wake: None,
@@ -114,27 +115,27 @@ impl Driver for Managed {
     /// The signal that was the call, if it was one.
     type Woken = Option<i32>;
 
-    fn decider(&mut self) -> &mut Recorder<BoxedScheduler, Tracer> {
+    fn decider(&mut self) -> &mut Traced<BoxedScheduler> {
         &mut self.scheduler
     }
 
-    fn start(&mut self, shared: &Cpu) -> io::Result<()> {
-        if let Call::Futex(calls) = &shared.call {
+    fn start(&mut self, control: &Control<'_>) -> io::Result<()> {
+        if let Call::Futex(calls) = control.call {
             self.seen = calls.count();
         }
-        for task in &shared.tasks {
-            let first = shared.release_of(task, 0);
+        for task in control.tasks {
+            let first = control.run.clock_at(task.release_of(0));
             self.timers.push(Reverse((first, task.id)));
         }
         Ok(())
     }
 
-    fn arm(&mut self, shared: &Cpu) -> u64 {
-        self.next_look(shared)
+    fn arm(&mut self, control: &Control<'_>) -> u64 {
+        self.next_look(control)
     }
 
-    fn wait(&mut self, shared: &Cpu, until: u64) -> Option<i32> {
-        if let Call::Futex(calls) = &shared.call {
+    fn wait(&mut self, control: &Control<'_>, until: u64) -> Option<i32> {
+        if let Call::Futex(calls) = control.call {
             calls.wait_beyond(self.seen, Some(until));
             // Before the manager looks, so that a call that comes while it does ends the next wait.
             self.seen = calls.count();
@@ -144,17 +145,20 @@ impl Driver for Managed {
         (span > 0).then(|| self.signals.wait(span)).flatten()
     }
 
-    fn count(&self, shared: &Cpu, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
+    fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
         let release = self.timers.peek().map(|&Reverse((at, _))| at);
         let late = release.and_then(|release| now.checked_sub(release));
-        let mut ended = shared.tasks.iter().map(|task| &task.handover);
+        let mut ended = control.tasks.iter().map(|task| &task.handover);
         let fired = woken.is_some_and(|signal| signal != kick_signal());
-        let wakeups = &mut record.wakeups;
+        let wakeups = &mut control.record.wakeups;
         let count = if ended.any(Handover::is_handed_back) {
             &mut wakeups.completion
         } else if late.is_some() {
             &mut wakeups.release
-        } else if self.wake.is_some_and(|wake| wake.at <= shared.instant(now)) {
+        } else if self
+            .wake
+            .is_some_and(|wake| wake.at <= control.run.instant(now))
+        {
             &mut wakeups.timer
         } else if fired || self.budget_look <= now {
             &mut wakeups.budget
@@ -164,93 +168,85 @@ impl Driver for Managed {
         *count += 1;
         // A release that found the CPU free.
         if let (Some(late), None) = (late, self.running) {
-            record.lateness.record(late);
+            control.record.lateness.record(late);
         }
     }
 
     /// Each call is a reason to look, once the run has begun.
-    fn is_wanted(&self, shared: &Cpu, _: &Option<i32>, now: u64) -> bool {
-        now >= shared.epoch()
+    fn is_wanted(&self, control: &Control<'_>, _: &Option<i32>, now: u64) -> bool {
+        now >= control.run.epoch()
     }
 
-    fn round(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        _: &Option<i32>,
-        now: u64,
-    ) -> Step {
-        self.step(shared, record, now)
+    fn round(&mut self, control: &mut Control<'_>, _: &Option<i32>, now: u64) -> Step {
+        self.step(control, now)
     }
 
-    fn finish(mut self, shared: &Cpu) -> Recorder<BoxedScheduler, Tracer> {
-        self.account_for_the_rest(shared);
+    fn finish(mut self, control: &Control<'_>) -> Traced<BoxedScheduler> {
+        self.account_for_the_rest(control);
         self.scheduler
     }
 }
 
 impl Managed {
     /// One round: what happened, what follows, what is to be done.
-    fn step(&mut self, shared: &Cpu, record: &mut ManagerRecord, now: u64) -> Step {
-        self.charge_running(shared, record, now)?;
-        self.take_ends(shared, record)?;
-        let latest = self.take_releases(shared, now)?;
-        let mut at = shared.instant(now.max(latest));
+    fn step(&mut self, control: &mut Control<'_>, now: u64) -> Step {
+        self.charge_running(control, now)?;
+        self.take_ends(control)?;
+        let latest = self.take_releases(control, now)?;
+        let mut at = control.run.instant(now.max(latest));
         // Each further round ends a job that was over already, so that it ends; the bound is a
         // safeguard, not a parameter.
-        for _ in 0..=2 * shared.tasks.len() {
-            self.decide(shared, record, at)?;
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
-            if !self.enact(shared, record, at)? {
+        for _ in 0..=2 * control.tasks.len() {
+            self.decide(control, at)?;
+            control.has_decided();
+            if !self.enact(control, at)? {
                 break;
             }
-            at = shared.instant(monotonic_nanos());
+            at = control.now();
         }
         Ok(())
     }
 
-    fn decide(&mut self, shared: &Cpu, record: &mut ManagerRecord, at: Instant) -> Step {
+    fn decide(&mut self, control: &mut Control<'_>, at: Instant) -> Step {
         self.clock = at.max(self.clock);
-        self.hand_on(shared)?;
+        self.hand_on(control)?;
         loop {
             let plan = self.scheduler.decide(self.clock)?;
             (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
             for queue in &mut self.queues {
                 queue.staged = 0;
             }
-            shared.mode.set(self.mode.0);
+            control.set_mode(self.mode);
             while let Some(notice) = self.scheduler.take_notice() {
-                shared.note_notice(&notice);
-                record.note(&notice);
+                control.take_notice(&notice);
                 if let Event::Dropped { job, why } = notice.what {
-                    self.drop_job(shared, record, job, why)?;
+                    self.drop_job(control, job, why)?;
                 }
             }
             // What was dropped has made room.
-            if !self.hand_on(shared)? {
+            if !self.hand_on(control)? {
                 return Ok(());
             }
         }
     }
 
     /// Takes the CPU from the running job.
-    fn stop_running(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
+    fn stop_running(&mut self, control: &mut Control<'_>) -> Step {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
-        let task = shared.task(job.task)?;
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        queue.end_cleaning(task);
+        queue.end_cleaning(&task.jobs);
         if let Some(busy) = queue.busy {
-            let class = if task.is_demoted(busy) {
+            let class = if task.jobs.is_demoted(busy) {
                 Class::Background
             } else {
                 Class::Suspended
             };
-            self.set_class(shared, record, task, class);
+            self.set_class(control, task, class);
             let permit = self.scheduler.permit(job.task);
-            slices::hold(task, job, permit, &mut record.suspensions);
+            slices::hold(task, job, permit, &mut control.record.suspensions);
         }
         let (cpu, why) = (CPU, StopReason::Preempted);
         self.scheduler
@@ -258,26 +254,24 @@ impl Managed {
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
-    fn enact(&mut self, shared: &Cpu, record: &mut ManagerRecord, at: Instant) -> Step<bool> {
-        self.drop_background(shared, record);
+    fn enact(&mut self, control: &mut Control<'_>, at: Instant) -> Step<bool> {
+        self.drop_background(control);
         let target = self.slot.map(|slot| slot.job);
-        if let Some(plan) = &shared.managed {
-            plan.plan(target);
-        }
+        control.plan(target);
         // Nothing that keeps its priority wants the CPU.
         if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
-            shared.end_demoted();
+            control.end_demoted();
         }
         if self.running != target {
-            self.stop_running(shared, record)?;
+            self.stop_running(control)?;
         } else if target.is_some() {
             return Ok(false);
         }
         self.look_again = false;
         match target {
-            Some(job) => self.begin(shared, record, job, at),
+            Some(job) => self.begin(control, job, at),
             None => {
-                self.hold_all(shared, record);
+                self.hold_all(control);
                 Ok(false)
             }
         }
@@ -285,27 +279,24 @@ impl Managed {
 
     /// The plan leaves the CPU free: no begun job goes on. One whose worker is not inside its body cannot be held
     /// there, so the manager looks again soon.
-    fn hold_all(&mut self, shared: &Cpu, record: &mut ManagerRecord) {
-        for (task, queue) in shared.tasks.iter().zip(&self.queues) {
+    fn hold_all(&mut self, control: &mut Control<'_>) {
+        for (task, queue) in control.tasks.iter().zip(&self.queues) {
             let begun = task.is_sliced() && queue.class == Class::Suspended;
             if let Some(sequence) = queue.busy.filter(|_| begun) {
-                slices::hold_begun(task, sequence, &mut record.suspensions);
+                slices::hold_begun(task, sequence, &mut control.record.suspensions);
                 self.look_again |= !task.suspension.is_suspended();
             }
         }
     }
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
-    fn begin(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        job: JobId,
-        at: Instant,
-    ) -> Step<bool> {
-        let task = shared.task(job.task)?;
+    fn begin(&mut self, control: &mut Control<'_>, job: JobId, at: Instant) -> Step<bool> {
+        let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
-        let demoted = task.is_demoted(job.sequence);
+        let now = monotonic_nanos();
+        note_exceeded(control, queue.lane.take_exceeded(cpu_of(&task.jobs), now));
+        queue.lane.goes_on(now);
+        let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
                 let class = if demoted {
@@ -313,21 +304,21 @@ impl Managed {
                 } else {
                     Class::Run
                 };
-                self.set_class(shared, record, task, class);
+                self.set_class(control, task, class);
                 None
             }
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
-                queue.begin_cleaning(task, job.sequence);
-                self.set_class(shared, record, task, Class::Run);
+                queue.begin_cleaning(&task.jobs, job.sequence);
+                self.set_class(control, task, Class::Run);
                 None
             }
             None => match queue.ended.take() {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
                 Some(_) | None if demoted => {
                     if queue.take_waiting(job.sequence).is_some() {
-                        let why = task.why_dropped(job.sequence);
+                        let why = task.verdicts.why_dropped(job.sequence);
                         queue.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
@@ -336,7 +327,7 @@ impl Managed {
                 }
                 Some(_) | None => {
                     queue.open_account(job.sequence);
-                    self.assign(shared, record, task, job);
+                    self.assign(control, task, job);
                     None
                 }
             },
@@ -354,32 +345,26 @@ impl Managed {
     }
 
     /// Lets the worker, which has no job, begin `job`.
-    fn assign(&mut self, shared: &Cpu, record: &mut ManagerRecord, task: &TaskShared, job: JobId) {
+    fn assign(&mut self, control: &mut Control<'_>, task: &TaskShared, job: JobId) {
         let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.open_lane(task);
+        queue.lane.open(cpu_of(&task.jobs));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
         queue.class = Class::Background;
-        self.set_class(shared, record, task, Class::Run);
+        self.set_class(control, task, Class::Run);
         task.handover.assign(Assignment {
             sequence: job.sequence,
             release,
         });
     }
 
-    fn set_class(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        task: &TaskShared,
-        class: Class,
-    ) {
+    fn set_class(&mut self, control: &mut Control<'_>, task: &TaskShared, class: Class) {
         let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
@@ -387,31 +372,32 @@ impl Managed {
             return;
         }
         queue.class = class;
-        let tid = task.tid();
+        let tid = task.jobs.tid();
         let before = monotonic_nanos();
         if class != Class::Run {
-            shared.online.burns_no_more();
+            control.burns_no_more();
         }
         let done = match class {
-            Class::Run => shared.raise(tid, self.classes.run),
-            Class::Suspended => shared.raise(tid, self.classes.suspended),
+            Class::Run => control.raise(tid, self.classes.run),
+            Class::Suspended => control.raise(tid, self.classes.suspended),
             Class::Background => sys::sched::set_other(tid),
         };
         if done.is_err() {
-            shared.run.request_stop(Cause::SetupFailed);
+            control.fail();
         }
         if class != Class::Run {
             let cost = monotonic_nanos().saturating_sub(before);
-            record.demotion.record(cost);
+            control.record.demotion.record(cost);
         }
         if class != Class::Suspended && task.suspension.is_suspended() {
-            slices::let_go(shared, task, &mut record.suspensions);
+            let tolerance = control.terms.tolerance_nanos;
+            slices::let_go(task, tolerance, &mut control.record.suspensions);
         }
     }
 
     /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
-    fn next_look(&mut self, shared: &Cpu) -> u64 {
-        let epoch = shared.epoch();
+    fn next_look(&mut self, control: &Control<'_>) -> u64 {
+        let epoch = control.run.epoch();
         let release = self
             .timers
             .peek()
@@ -419,7 +405,7 @@ impl Managed {
         let asked = self.wake.map_or(u64::MAX, |wake| {
             epoch.saturating_add(wake.at.saturating_since(Instant::EPOCH).as_nanos())
         });
-        self.budget_look = self.watch_budget(shared);
+        self.budget_look = self.watch_budget(control);
         let again = match self.look_again {
             true => monotonic_nanos().saturating_add(HOLD_AGAIN_NANOS),
             false => u64::MAX,
@@ -428,69 +414,72 @@ impl Managed {
     }
 
     /// When to look at the budget of the running job.
-    fn watch_budget(&self, shared: &Cpu) -> u64 {
+    fn watch_budget(&self, control: &Control<'_>) -> u64 {
         let Some(job) = self.running else {
             return u64::MAX;
         };
         let index = job.task.index();
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get(index)) else {
+        let (Some(task), Some(queue)) = (control.tasks.get(index), self.queues.get(index)) else {
             return u64::MAX;
         };
-        let left = match self.server_budget(shared, job) {
-            Some(remaining) => remaining.saturating_sub(queue.uncharged(task)),
-            None => match self.exhausted_at(shared, job) {
-                Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
+        let left = match self.server_budget(control, job) {
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
+            None => match self.exhausted_at(control, job) {
+                Some(at) => at.saturating_sub(queue.executed(&task.jobs, job.sequence)),
                 None => return u64::MAX,
             },
         };
         let left = left.max(QUANTUM_NANOS);
-        match (shared.monitor, task.monitor.get()) {
-            (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
-                monitor.start(left);
-                u64::MAX
-            }
-            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.run.heartbeat_nanos),
-            (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
-                monotonic_nanos().saturating_add(left)
-            }
+        // A manager that waits for a futex needs no monitor, and workers have none then.
+        if let Some(monitor) = task.monitor.get() {
+            monitor.start(left);
+            return u64::MAX;
         }
+        monotonic_nanos().saturating_add(control.terms.heartbeat_nanos.unwrap_or(left))
     }
 }
 
 #[cfg(test)]
+mod servers_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::control::ManagerRecord;
+    use crate::cpu::{Cpu, Terms};
     use crate::driver::tests::configured;
+    use crate::monitor::Monitor;
+    use crate::recording::Tracer;
     use crate::words::Bell;
-    use vestal_core::Service;
     use vestal_core::engine::Uniprocessor;
+    use vestal_trace::Recorder;
 
     /// More than a test has patience for.
     const LONG_NANOS: u64 = 60_000_000_000;
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let config = Config::new();
-        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
-        shared.call = Call::Futex(Bell::default());
+        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
+        cpu.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);
-        let mut managed = Managed::new(&shared, Recorder::new(scheduler, Tracer::off()), 1);
-        managed.start(&shared).unwrap();
+        let mut managed = Managed::new(0, Recorder::new(scheduler, Tracer::off()), None, 1);
+        let mut record = ManagerRecord::new(0, 0);
+        let control = Control::new(&cpu, &mut record);
+        managed.start(&control).unwrap();
         let mut early = 0;
         for _ in 0..3 {
             // The manager looks; somebody calls twice meanwhile.
-            shared.kick_manager();
-            shared.kick_manager();
+            cpu.kick_manager();
+            cpu.kick_manager();
             let begun = monotonic_nanos();
-            managed.wait(&shared, begun + LONG_NANOS);
+            managed.wait(&control, begun + LONG_NANOS);
             assert!(
                 monotonic_nanos() < begun + LONG_NANOS,
                 "it did not hear of the call"
             );
             let until = monotonic_nanos() + 2_000_000;
-            managed.wait(&shared, until);
+            managed.wait(&control, until);
             early += u32::from(monotonic_nanos() < until);
         }
         // The kernel may end a wait for no reason, but not each.

@@ -2,8 +2,9 @@
 
 use super::Step;
 use super::backlog::Backlog;
+use super::lane::Lane;
 use crate::sys::clock::cpu_nanos_of;
-use crate::task::TaskShared;
+use crate::task::Jobs;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};
@@ -39,8 +40,8 @@ pub(super) struct TaskQueue {
     cleaning_since: Option<u64>,
     /// Whose account is open, plus one.
     account: u64,
-    /// The clock of the worker's thread when its server was charged last; `None` before its first job.
-    lane: Option<u64>,
+    /// What its thread used of budgets that outlive jobs.
+    pub(super) lane: Lane,
     /// What that job has paid for the way to a cancellation point.
     carried: u64,
     pub(super) class: Class,
@@ -67,7 +68,7 @@ impl TaskQueue {
             reported: (0, 0),
             cleaning_since: None,
             account: 0,
-            lane: None,
+            lane: Lane::default(),
             carried: 0,
             class: Class::Run,
             dropped: Drops::default(),
@@ -100,45 +101,24 @@ impl TaskQueue {
 
     /// From now on what the worker executes is on the account of job `sequence`, which it has not
     /// begun.
-    pub(super) fn begin_cleaning(&mut self, task: &TaskShared, sequence: u64) {
+    pub(super) fn begin_cleaning(&mut self, jobs: &Jobs, sequence: u64) {
         self.open_account(sequence);
-        self.cleaning_since = cpu_of(task);
+        self.cleaning_since = cpu_of(jobs);
     }
 
     /// The worker is stopped, or has come to its cancellation point.
-    pub(super) fn end_cleaning(&mut self, task: &TaskShared) {
-        if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(task)) {
+    pub(super) fn end_cleaning(&mut self, jobs: &Jobs) {
+        if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(jobs)) {
             self.carried = self.carried.saturating_add(now.saturating_sub(since));
         }
     }
 
-    /// What the thread used since its server was charged last: the end of the job before, and the beginning of this
-    /// one, included.
-    pub(super) fn uncharged(&self, task: &TaskShared) -> u64 {
-        match (self.lane, cpu_of(task)) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            (_, _) => 0,
-        }
-    }
-
-    /// Begins the account of the thread, unless it has one.
-    pub(super) fn open_lane(&mut self, task: &TaskShared) {
-        if self.lane.is_none() {
-            self.lane = cpu_of(task);
-        }
-    }
-
-    /// Its server is charged `amount` of what the thread used.
-    pub(super) fn charge_lane(&mut self, amount: u64) {
-        self.lane = self.lane.map(|before| before.saturating_add(amount));
-    }
-
     /// What job `sequence`, which the scheduler counts as running, has executed.
-    pub(super) fn executed(&self, task: &TaskShared, sequence: u64) -> u64 {
-        if task.running() == Some(sequence) {
-            return self.carried.saturating_add(task.executed().unwrap_or(0));
+    pub(super) fn executed(&self, jobs: &Jobs, sequence: u64) -> u64 {
+        if jobs.running() == Some(sequence) {
+            return self.carried.saturating_add(jobs.executed().unwrap_or(0));
         }
-        let cleaning = match (self.cleaning_since, cpu_of(task)) {
+        let cleaning = match (self.cleaning_since, cpu_of(jobs)) {
             (Some(since), Some(now)) => now.saturating_sub(since),
             (_, _) => 0,
         };
@@ -167,6 +147,41 @@ impl TaskQueue {
     }
 }
 
-fn cpu_of(task: &TaskShared) -> Option<u64> {
-    cpu_nanos_of(task.tid())
+/// The clock of its worker's thread; `None` if that is gone.
+pub(super) fn cpu_of(jobs: &Jobs) -> Option<u64> {
+    #[cfg(test)]
+    if let Some(clock) = scripted::clock_of(jobs.tid()) {
+        return Some(clock);
+    }
+    cpu_nanos_of(jobs.tid())
+}
+
+/// Clocks of workers that exist in a test alone.
+#[cfg(test)]
+pub(super) mod scripted {
+    use crate::sys::Tid;
+    use std::cell::RefCell;
+
+    thread_local! {
+        static CLOCKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// So many threads, whose clocks have gone on already.
+    pub(crate) fn begin(threads: usize) {
+        CLOCKS.set(vec![77; threads]);
+    }
+
+    pub(crate) fn advance(thread: usize, nanos: u64) {
+        CLOCKS.with_borrow_mut(|clocks| clocks[thread] += nanos);
+    }
+
+    /// What the worker of this task is called: nobody, so that nobody's priority is changed.
+    pub(crate) fn tid_of(thread: usize) -> Tid {
+        Tid::MAX - Tid::try_from(thread).unwrap()
+    }
+
+    pub(super) fn clock_of(tid: Tid) -> Option<u64> {
+        let thread = usize::try_from(Tid::MAX - tid).ok()?;
+        CLOCKS.with_borrow(|clocks| clocks.get(thread).copied())
+    }
 }

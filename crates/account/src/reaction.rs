@@ -60,7 +60,7 @@ const LONG_MAX: usize = 4_096;
 
 /// What the threads of a run took for their duties.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reactions {
+pub struct Reactions {
     count: [u64; Duty::ALL.len()],
     longest: [u64; Duty::ALL.len()],
     /// Clock readings at the beginning and the end of a long interval, and how much of it was the run's.
@@ -82,7 +82,7 @@ impl Reactions {
 
     /// One for each duty that was done, without intervals in which the process was stopped: it was
     /// continued at the clock readings `continued`, or a little before.
-    pub(crate) fn of_duties(&self, continued: &[u64]) -> Vec<Reaction> {
+    pub fn of_duties(&self, continued: &[u64]) -> Vec<Reaction> {
         let stopped = |from: u64, to: u64| {
             let to = to.saturating_add(LONG_NANOS);
             continued.iter().any(|at| (from..=to).contains(at))

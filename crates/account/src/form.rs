@@ -1,12 +1,13 @@
 //! Notes as words, for a log of atomic words.
 
+use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
 use super::reaction::Duty;
 use vestal_core::{DropReason, Service};
 
 /// How many words a note has.
-pub(crate) const NOTE_WORDS: usize = 7;
+pub const NOTE_WORDS: usize = 7;
 
 type Words = [u64; NOTE_WORDS];
 
@@ -78,7 +79,7 @@ const FIRST_OF_TASK: u64 = 16;
 
 impl Note {
     /// As words.
-    pub(crate) fn to_words(self) -> Words {
+    pub fn to_words(self) -> Words {
         match self {
             Self::Run { epoch } => words(head(0, 0, 0), [epoch]),
             Self::Begin {
@@ -119,12 +120,15 @@ impl Note {
                 waited,
             } => words(head(7, 0, 0), [looked, now, waited]),
             Self::Away { now, waited } => words(head(8, 0, 0), [now, waited]),
+            Self::Exceeded(Exceeded { since, now, beyond }) => {
+                words(head(9, 0, 0), [since, now, beyond])
+            }
             Self::Task(task, what) => what.to_words(task),
         }
     }
 
     /// What [`Self::to_words`] was made of; none if these words are of no note.
-    pub(crate) fn from_words(words: Words) -> Option<Self> {
+    pub fn from_words(words: Words) -> Option<Self> {
         let [first, a, b, c, d, e, _] = words;
         let index = usize::try_from(first >> 32).ok()?;
         let (kind, small) = (first & 0xFF, first >> 8 & 0xFF_FFFF);
@@ -160,6 +164,11 @@ impl Note {
                 waited: c,
             },
             8 => Self::Away { now: a, waited: b },
+            9 => Self::Exceeded(Exceeded {
+                since: a,
+                now: b,
+                beyond: c,
+            }),
             _ => {
                 let kind = kind.checked_sub(FIRST_OF_TASK)?;
                 Self::Task(index, TaskNote::from_words(kind, small, words)?)
@@ -358,6 +367,11 @@ mod tests {
                 waited,
             },
             Note::Away { now, waited },
+            Note::Exceeded(Exceeded {
+                since: 3,
+                now,
+                beyond: 8,
+            }),
         ];
         let wanted = [
             Wanted::Since(4),
@@ -475,7 +489,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [9, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
+        for first in [10, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

@@ -9,7 +9,7 @@ const BUSY_PERIODS_MAX: usize = 32_768;
 
 /// The busy periods of a run, on the clock of the world.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BusyLog {
+pub struct BusyLog {
     /// The first release of the present busy period, if there was one yet.
     start: Option<u64>,
     count: u64,
@@ -43,12 +43,12 @@ impl BusyLog {
     }
 
     /// How many there were, also those that are not remembered.
-    pub(crate) const fn count(&self) -> u64 {
+    pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// The remembered ones, oldest first, as clock readings of start and end.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.entries.iter().copied()
     }
 }

@@ -18,7 +18,7 @@ pub struct JobCounts {
     pub unfinished: u64,
     /// Completed after their deadline, or unfinished with a deadline before the end.
     pub missed: u64,
-    /// Missed although the policy had guaranteed them: there is a guarantee (`Config::guarantee`), and no
+    /// Missed although the policy had guaranteed them: there is a guarantee ([`Rules::guarantee`](crate::Rules::guarantee)), and no
     /// job had exceeded its C at the level of the late job's task, in the same busy period and before
     /// that deadline. A job that is stopped at the limit of its own level counts there for itself only,
     /// and for those of its task that wait behind its body.
@@ -43,7 +43,8 @@ impl JobCounts {
         self.dropped_by.add(why, count);
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds those of another task.
+    pub fn add(&mut self, other: &Self) {
         self.released += other.released;
         self.completed += other.completed;
         self.dropped += other.dropped;
@@ -73,7 +74,9 @@ impl ThreadCost {
         self.voluntary.saturating_add(self.involuntary)
     }
 
-    pub(crate) const fn and(self, other: Self) -> Self {
+    /// The sum of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
         Self {
             cpu: self.cpu.saturating_add(other.cpu),
             voluntary: self.voluntary.saturating_add(other.voluntary),
@@ -95,7 +98,7 @@ pub struct Suspensions {
 impl Suspensions {
     /// The sum of both.
     #[must_use]
-    pub(crate) const fn and(self, other: Self) -> Self {
+    pub const fn and(self, other: Self) -> Self {
         Self {
             times: self.times.saturating_add(other.times),
             ineffective: self.ineffective.saturating_add(other.ineffective),
@@ -105,19 +108,27 @@ impl Suspensions {
 
 /// What there is of one task.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TaskRecord {
-    pub(crate) jobs: JobCounts,
-    pub(crate) response: Histogram,
-    pub(crate) execution: Histogram,
-    pub(crate) tardiness: Histogram,
-    pub(crate) lateness: Histogram,
-    pub(crate) start_cost: Histogram,
-    pub(crate) end_cost: Histogram,
-    pub(crate) used: ThreadCost,
+pub struct TaskRecord {
+    /// What became of its jobs.
+    pub jobs: JobCounts,
+    /// From release to completion, in nanoseconds; of completed jobs.
+    pub response: Histogram,
+    /// What each executed, in nanoseconds; of completed jobs.
+    pub execution: Histogram,
+    /// By how much each was late, in nanoseconds, 0 if it was not; of completed jobs.
+    pub tardiness: Histogram,
+    /// From each release that found the CPU free until the worker went on, in nanoseconds.
+    pub lateness: Histogram,
+    /// What it cost to begin each job, in nanoseconds.
+    pub start_cost: Histogram,
+    /// What it cost to end each job, in nanoseconds.
+    pub end_cost: Histogram,
+    /// What its worker used, bodies included.
+    pub used: ThreadCost,
     /// Inside the bodies of all jobs, also of those that were not completed.
-    pub(crate) executed_nanos: u64,
+    pub executed_nanos: u64,
     /// Bodies that went on although they were suspended, and returned.
-    pub(crate) suspensions: Suspensions,
+    pub suspensions: Suspensions,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
     pub(super) misses: Vec<Miss>,
 }
@@ -136,7 +147,7 @@ pub(super) const MISSES_MAX: usize = 1024;
 
 impl TaskRecord {
     /// Adds what the report sums over all tasks.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.jobs.add(&other.jobs);
         self.lateness.merge(&other.lateness);
         self.start_cost.merge(&other.start_cost);

@@ -2,15 +2,19 @@
 //!
 //! All instants are readings of the clock, all amounts nanoseconds.
 
+use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::reaction::Duty;
 use vestal_core::DropReason;
 
 /// Which thread of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thread {
+pub enum Thread {
+    /// The manager.
     Manager,
+    /// The idle detector.
     Idle,
+    /// The watchdog.
     Watchdog,
     /// The worker of the task with this index.
     Worker(usize),
@@ -18,10 +22,10 @@ pub(crate) enum Thread {
 
 impl Thread {
     /// How many there are beside the workers.
-    pub(crate) const OTHERS: usize = 3;
+    pub const OTHERS: usize = 3;
 
     /// Its place in a list of all threads.
-    pub(crate) const fn index(self) -> usize {
+    pub const fn index(self) -> usize {
         match self {
             Self::Manager => 0,
             Self::Idle => 1,
@@ -42,16 +46,16 @@ impl Thread {
 
 /// What the kernel counted of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Waited {
+pub struct Waited {
     /// For how long it was ready and another one had its CPU.
-    pub(crate) nanos: u64,
+    pub nanos: u64,
     /// How often it got the CPU.
-    pub(crate) times: u64,
+    pub times: u64,
 }
 
 /// Since when a thread of the run that gets the CPU was wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Since this clock reading.
     Since(u64),
     /// The same of a thread that no other of the run keeps from the CPU.
@@ -62,7 +66,7 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     /// The clock reading, if it is known.
-    pub(crate) const fn since(self) -> Option<u64> {
+    pub const fn since(self) -> Option<u64> {
         match self {
             Self::Since(since) | Self::AtOnceSince(since) => Some(since),
             Self::ByTheManager => None,
@@ -70,7 +74,7 @@ impl Wanted {
     }
 
     /// The same, but not before `instant`.
-    pub(crate) fn from(self, instant: u64) -> Self {
+    pub fn from(self, instant: u64) -> Self {
         match self {
             Self::Since(since) => Self::Since(since.max(instant)),
             Self::AtOnceSince(since) => Self::AtOnceSince(since.max(instant)),
@@ -81,163 +85,220 @@ impl Wanted {
 
 /// An execution interval of a thread outside bodies, as it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interval {
-    pub(crate) thread: Thread,
-    pub(crate) duty: Duty,
-    pub(crate) began: u64,
-    pub(crate) now: u64,
+pub struct Interval {
+    /// Whose it is.
+    pub thread: Thread,
+    /// What the thread did in it.
+    pub duty: Duty,
+    /// The clock when it began.
+    pub began: u64,
+    /// The clock when it ends.
+    pub now: u64,
     /// The thread's CPU clock when it began and when it ends.
-    pub(crate) cpu: (u64, u64),
+    pub cpu: (u64, u64),
     /// What the kernel counted in it; read only where time is missing.
-    pub(crate) counted: Option<Waited>,
+    pub counted: Option<Waited>,
     /// No other thread of the run has noted anything since it began.
-    pub(crate) alone: bool,
-    /// The thread waits from now on; otherwise a body begins.
-    pub(crate) waits: bool,
+    pub alone: bool,
+    /// The thread waits from now on; otherwise a body begins, or it goes on with its next duty.
+    pub waits: bool,
 }
 
 /// The end of a job that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
-    pub(crate) sequence: u64,
-    pub(crate) release: u64,
+pub struct Ending {
+    /// Its number among the jobs of its task.
+    pub sequence: u64,
+    /// When it was released.
+    pub release: u64,
     /// When its body returned.
-    pub(crate) finished: u64,
-    pub(crate) executed: u64,
+    pub finished: u64,
+    /// What it executed in all.
+    pub executed: u64,
     /// The clock at this note.
-    pub(crate) at: u64,
+    pub at: u64,
     /// What all threads of the run had consumed then; read only of late jobs that nobody looked at.
-    pub(crate) consumed: Option<u64>,
+    pub consumed: Option<u64>,
 }
 
 /// A job that the end of the run met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
-    pub(crate) sequence: u64,
-    pub(crate) release: u64,
+pub struct Cut {
+    /// Its number among the jobs of its task.
+    pub sequence: u64,
+    /// When it was released.
+    pub release: u64,
     /// What it has executed by now.
-    pub(crate) executed: u64,
+    pub executed: u64,
     /// When the run was stopped.
-    pub(crate) stopped: u64,
-    pub(crate) at: u64,
+    pub stopped: u64,
+    /// The clock at this note.
+    pub at: u64,
     /// What all threads of the run have consumed by now; read only if it is late.
-    pub(crate) consumed: Option<u64>,
+    pub consumed: Option<u64>,
     /// It had been dropped.
-    pub(crate) dropped: bool,
+    pub dropped: bool,
 }
 
 /// The return of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Return {
-    pub(crate) sequence: u64,
-    pub(crate) executed: u64,
-    pub(crate) now: u64,
+pub struct Return {
+    /// The number of the job among those of its task.
+    pub sequence: u64,
+    /// What the job has executed by now.
+    pub executed: u64,
+    /// The clock at this note.
+    pub now: u64,
     /// Enforcement had taken the job's priority.
-    pub(crate) lost: bool,
+    pub lost: bool,
 }
 
 /// What a thread notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
+pub enum Note {
     /// The run begins at `epoch`.
     Run {
+        /// Instants of the scheduler count from here.
         epoch: u64,
     },
     /// A thread gets the CPU. `burned`: when a burning job last looked at the clock; 0: none burned.
     Begin {
+        /// Which.
         thread: Thread,
+        /// Since when it was wanted.
         wanted: Wanted,
+        /// The clock when it had the CPU.
         now: u64,
+        /// A clock reading, or 0.
         burned: u64,
     },
     /// Its interval has begun at `began`, after `waited` of which the kernel says that another thread had the
     /// CPU. `alone`: no other thread noted anything between [`Note::Begin`], at `now`, and this.
     Opened {
+        /// Which.
         thread: Thread,
+        /// Since when it was wanted, if that is known.
         since: Option<u64>,
+        /// The clock when it had the CPU.
         now: u64,
+        /// The clock when the interval began.
         began: u64,
+        /// What the kernel counted until the interval began, in nanoseconds.
         waited: u64,
+        /// Whether it was the only one to note anything.
         alone: bool,
     },
     /// The idle detector gets the CPU.
     Idle,
+    /// An interval outside bodies ends.
     Interval(Interval),
     /// A thread that goes on for some instructions leaves the CPU to the manager.
     Leaves {
+        /// The clock when it leaves.
         now: u64,
     },
     /// The clock jumped in a burning job, which was charged for `charged` of it. `counted`: what the
     /// kernel counted of the thread, if it counts.
     Jump {
+        /// The last reading before.
         from: u64,
+        /// The first one after.
         to: u64,
+        /// What the job's CPU clock counted in between.
         charged: u64,
+        /// What the kernel counted in between.
         counted: Option<Waited>,
     },
     /// A burning job that looked at the clock at `looked` goes on after other threads of the run, having
     /// waited for `waited` in all.
     Resumed {
+        /// The last reading before.
         looked: u64,
+        /// The first one after.
         now: u64,
+        /// What the kernel counted in between, in nanoseconds.
         waited: u64,
     },
     /// A body that did something else than burn had no CPU for so long, and no thread of the run had it.
     Away {
+        /// The clock at its end.
         now: u64,
+        /// For how long the kernel says that the thread was ready.
         waited: u64,
     },
+    /// The manager lets a thread go on that had used up a budget which outlives jobs.
+    Exceeded(Exceeded),
     /// About the task with this index.
     Task(usize, TaskNote),
 }
 
 /// What a thread notes of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TaskNote {
+pub enum TaskNote {
     /// Its worker, which waited for a release, goes on.
     Released {
+        /// The release.
         release: u64,
+        /// The clock when the worker goes on.
         now: u64,
     },
     /// A job gets its priority. `consumed`: what the threads of the run had consumed, if a busy period seemed
     /// to begin.
     Begins {
+        /// The release of the job.
         release: u64,
+        /// A sum over all threads, in nanoseconds.
         consumed: Option<u64>,
     },
     /// A thread looked at a job due at `due` after its deadline.
     Looked {
+        /// The deadline of the job.
         due: u64,
+        /// The clock at the look.
         at: u64,
+        /// What the job had executed.
         executed: u64,
+        /// What the threads of the run had consumed.
         consumed: u64,
     },
     /// The scheduler says that a job used up the limit of its own level, so long after the epoch.
     UsedUp {
+        /// The number of the job among those of its task.
         sequence: u64,
+        /// In nanoseconds.
         after: u64,
     },
     /// A job that goes on loses its priority.
     LosesPriority {
+        /// What the job has executed by now.
         executed: u64,
+        /// The clock at this note.
         now: u64,
     },
     /// The body of a job has returned.
     Ends(Return),
     /// The body of a job does not return.
     Stays(Return),
+    /// A job is complete.
     Completed(Ending),
+    /// The end of the run met a job.
     Unfinished(Cut),
     /// So many jobs were dropped. `next`: natively the number of the next one.
     Dropped {
+        /// For which reason.
         why: DropReason,
+        /// How many.
         count: u64,
+        /// A number among the jobs of the task.
         next: u64,
     },
     /// What it cost to begin and to end a job, and what that executed in between.
     Costs {
+        /// To begin it, in nanoseconds.
         start: u64,
+        /// To end it, in nanoseconds.
         end: u64,
+        /// What its body executed, in nanoseconds.
         executed: u64,
     },
     /// A body returned that had been suspended.

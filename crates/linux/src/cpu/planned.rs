@@ -1,28 +1,24 @@
-//! What managed dispatch adds to the words that threads share: see [`crate::driver`].
-
-mod handover;
-
-pub(crate) use handover::{Assignment, Handover};
+//! The plan of managed dispatch, as workers see it: see [`crate::driver`].
 
 use crate::words::PlanWord;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::JobId;
 
-/// What managed dispatch adds to the words that threads share.
+/// Which job the plan names, and how often another one ran.
 #[derive(Debug, Default)]
-pub(crate) struct Managed {
-    planned: PlanWord,
+pub(crate) struct Planned {
+    job: PlanWord,
     inversions: AtomicU64,
 }
 
-impl Managed {
+impl Planned {
     pub(crate) fn plan(&self, job: Option<JobId>) {
-        self.planned.set(job.map(|job| (job.task.0, job.sequence)));
+        self.job.set(job.map(|job| (job.task.0, job.sequence)));
     }
 
     /// Whether the plan names `job`.
     pub(crate) fn names(&self, job: JobId) -> bool {
-        self.planned.names(job.task.0, job.sequence)
+        self.job.names(job.task.0, job.sequence)
     }
 
     /// A worker finds itself running a job that the plan names or not. If not, it counts an inversion,
@@ -53,15 +49,15 @@ mod tests {
 
     #[test]
     fn an_inversion_is_counted_once() {
-        let managed = Managed::default();
-        managed.plan(Some(job(1, 0)));
-        assert!(managed.observe(managed.names(job(1, 0)), true));
-        assert_eq!(managed.inversions(), 0);
-        assert!(!managed.observe(managed.names(job(0, 0)), true));
-        assert!(!managed.observe(managed.names(job(0, 0)), false));
-        assert!(!managed.observe(managed.names(job(1, 1)), true));
-        assert_eq!(managed.inversions(), 2);
-        managed.plan(None);
-        assert!(!managed.observe(managed.names(job(0, 0)), true));
+        let planned = Planned::default();
+        planned.plan(Some(job(1, 0)));
+        assert!(planned.observe(planned.names(job(1, 0)), true));
+        assert_eq!(planned.inversions(), 0);
+        assert!(!planned.observe(planned.names(job(0, 0)), true));
+        assert!(!planned.observe(planned.names(job(0, 0)), false));
+        assert!(!planned.observe(planned.names(job(1, 1)), true));
+        assert_eq!(planned.inversions(), 2);
+        planned.plan(None);
+        assert!(!planned.observe(planned.names(job(0, 0)), true));
     }
 }

@@ -1,8 +1,8 @@
 use super::jobs::Past;
 use super::*;
-use crate::account::job::Suspensions;
-use crate::account::note::{Ending, Return, TaskNote, Wanted};
-use crate::account::reaction::Duty;
+use crate::job::Suspensions;
+use crate::note::{Ending, Return, TaskNote, Wanted};
+use crate::reaction::Duty;
 use vestal_core::{DropReason, Level, Service, Wcet};
 
 const DEADLINE: u64 = 50;
@@ -235,7 +235,11 @@ fn completed(finished: u64, consumed: Option<u64>) -> Note {
 
 /// What is counted as missed, guaranteed, and not explained.
 fn missed(judge: &Judge) -> [u64; 3] {
-    let jobs = judge.tasks[HI].record.jobs;
+    missed_by(judge, HI)
+}
+
+fn missed_by(judge: &Judge, task: usize) -> [u64; 3] {
+    let jobs = judge.tasks[task].record.jobs;
     [
         jobs.missed,
         jobs.missed_guaranteed,
@@ -273,6 +277,54 @@ fn a_late_job_is_missed_unless_others_took_what_it_lacked() {
     };
     assert_eq!(looked(50), [1, 1, 0]);
     assert_eq!(looked(40), [1, 1, 1], "that was a look at another job");
+}
+
+fn used_up(task: usize, sequence: u64, after: u64) -> Note {
+    Note::Task(task, TaskNote::UsedUp { sequence, after })
+}
+
+/// The body of a LO job goes on in the background until 200, beyond the end of the run at 120: of what it executed until
+/// then the least that is known is nothing. The jobs of the same task behind it use up their limits on its thread.
+fn cut_in_the_background(behind: impl IntoIterator<Item = Note>) -> Judge {
+    let mut judge = judge(Rules {
+        managed: true,
+        ..ENFORCED
+    });
+    let loses = TaskNote::LosesPriority {
+        executed: 30,
+        now: 30,
+    };
+    judge.take_all([begins(LO, 0), used_up(LO, 0, 30), Note::Task(LO, loses)]);
+    judge.take_all(behind);
+    let returns = Return {
+        sequence: 0,
+        executed: 60,
+        now: 200,
+        lost: true,
+    };
+    let cut = Cut {
+        sequence: 0,
+        release: 0,
+        executed: 60,
+        stopped: 120,
+        at: 200,
+        consumed: Some(200),
+        dropped: false,
+    };
+    judge.take_all(
+        [TaskNote::Ends(returns), TaskNote::Unfinished(cut)].map(|note| Note::Task(LO, note)),
+    );
+    judge
+}
+
+#[test]
+fn a_job_that_used_up_its_limit_was_guaranteed_nothing_whoever_of_its_task_does_so_after_it() {
+    assert_eq!(missed_by(&cut_in_the_background([]), LO), [1, 0, 0]);
+    let behind = [used_up(LO, 1, 70), used_up(LO, 2, 110)];
+    assert_eq!(missed_by(&cut_in_the_background(behind), LO), [1, 0, 0]);
+    // More of them than are remembered: nothing is said of it.
+    let many = (1..5_000).map(|sequence| used_up(LO, sequence, 70));
+    assert_eq!(missed_by(&cut_in_the_background(many), LO), [1, 1, 0]);
 }
 
 #[test]

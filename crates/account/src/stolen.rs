@@ -12,14 +12,14 @@
 use std::collections::VecDeque;
 
 /// A jump between two readings that is worth a record; a reading takes well below a microsecond.
-pub(crate) const STOLEN_NANOS_MIN: u64 = 20_000;
+pub const STOLEN_NANOS_MIN: u64 = 20_000;
 
 /// How many of the newest intervals are remembered.
 const WINDOWS: usize = 1024;
 
 /// Who had the CPU, as far as something outside the run shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thief {
+pub enum Thief {
     /// Another thread, while one of the run was ready in a real-time class.
     Thread,
     /// No thread on this system, and the hypervisor reports what it takes.
@@ -63,7 +63,7 @@ pub(super) struct Stolen {
 
 /// All stolen intervals of a run: their number and size, and where the newest ones were.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StolenLog {
+pub struct StolenLog {
     count: u64,
     lost_nanos: u64,
     longest_nanos: u64,
@@ -114,23 +114,27 @@ impl StolenLog {
     }
 
     /// The sum of all intervals of which `thief` had the CPU, in nanoseconds.
-    pub(crate) fn stolen_by(&self, thief: Thief) -> u64 {
+    pub fn stolen_by(&self, thief: Thief) -> u64 {
         self.by_thief.get(thief as usize).copied().unwrap_or(0)
     }
 
-    pub(crate) const fn count(&self) -> u64 {
+    /// How many intervals there were.
+    pub const fn count(&self) -> u64 {
         self.count
     }
 
-    pub(crate) const fn lost_nanos(&self) -> u64 {
+    /// How long they were together, in nanoseconds.
+    pub const fn lost_nanos(&self) -> u64 {
         self.lost_nanos
     }
 
-    pub(crate) const fn longest_nanos(&self) -> u64 {
+    /// How long the longest was, in nanoseconds.
+    pub const fn longest_nanos(&self) -> u64 {
         self.longest_nanos
     }
 
-    pub(crate) const fn longest_charged_nanos(&self) -> u64 {
+    /// The most that the kernel can have put on a job's account for one of them, in nanoseconds.
+    pub const fn longest_charged_nanos(&self) -> u64 {
         self.longest_charged_nanos
     }
 }

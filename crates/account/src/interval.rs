@@ -1,6 +1,6 @@
 //! When each thread of the run executes, and what it takes for its duties outside the bodies of jobs.
 //!
-//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait. Of each
+//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait or goes on. Of each
 //! interval outside a body
 //!
 //! ```text
@@ -19,7 +19,7 @@ use super::note::Waited;
 
 /// The parts of an interval outside a body, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub struct Parts {
     executed: u64,
     /// What is the run's: the thread executed, or slept.
     pub(super) ours: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Of an interval of `wall` nanoseconds; `alone`: no other thread of the run can have had the CPU in it.
-    pub(crate) const fn of(wall: u64, executed: u64, counted: Waited, alone: bool) -> Self {
+    pub const fn of(wall: u64, executed: u64, counted: Waited, alone: bool) -> Self {
         let missing = wall.saturating_sub(executed);
         let waited = if counted.nanos < missing {
             counted.nanos
@@ -49,7 +49,8 @@ impl Parts {
         }
     }
 
-    pub(crate) const fn slept(self) -> u64 {
+    /// What the thread slept, in nanoseconds.
+    pub const fn slept(self) -> u64 {
         self.ours.saturating_sub(self.executed)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A guaranteed deadline that was missed is *missed* if the job would be late also without the time that
 //! was stolen from the run since the beginning of its busy period: if it lacked more than that
-//! (`late.rs` says how much). Otherwise it is *not decided*: without that time the schedule might have kept it, or
-//! might have taken another course.
+//! ([`TaskNote::Looked`](crate::TaskNote::Looked) says how much). Otherwise it is *not decided*: without that time the
+//! schedule might have kept it, or might have taken another course.
 //!
 //! Stolen is what was found to be ([`super::stolen`]), and no more than what no thread of the run consumed:
 //! in a busy period some thread of the run always wants the CPU, so what their CPU clocks do not account for
@@ -84,7 +84,7 @@ impl TaskRecord {
 
     /// The process was continued at these clock readings, or a little before, after it had been stopped:
     /// that is stolen time, of which no thread of the run could see the beginning.
-    pub(crate) fn excuse_stops(&mut self, continued: &[u64]) {
+    pub fn excuse_stops(&mut self, continued: &[u64]) {
         let stopped = |miss: &&Miss| {
             let mut instants = continued.iter();
             instants.any(|instant| {

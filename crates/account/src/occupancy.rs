@@ -6,7 +6,7 @@
 use super::note::Wanted;
 
 /// More than switching from one thread that runs to another that is ready ever takes by itself.
-pub(crate) const SWITCH_NANOS_MAX: u64 = 100_000;
+pub const SWITCH_NANOS_MAX: u64 = 100_000;
 
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
 const LATE_WAKE_NANOS_MIN: u64 = 500_000;

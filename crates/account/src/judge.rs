@@ -3,6 +3,7 @@
 mod jobs;
 
 use super::busy::BusyLog;
+use super::exceeded::ExceededLog;
 use super::guarantee::{BlockedBy, Guarantees, beyond};
 use super::interval::Parts;
 use super::job::TaskRecord;
@@ -11,6 +12,7 @@ use super::occupancy::{Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
 use super::reaction::Reactions;
 use super::stolen::{StolenInterval, StolenLog, Thief};
+use super::used_up::UsedUp;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::model::Task;
 use vestal_core::{Duration, Instant};
@@ -18,47 +20,56 @@ use vestal_trace::{Record, What};
 
 /// By which rules a run is judged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// What a job may exceed a limit by.
-    pub(crate) tolerance_nanos: u64,
+    pub tolerance_nanos: u64,
     /// Whether anything is guaranteed at all.
-    pub(crate) guarantee: bool,
+    pub guarantee: bool,
     /// Whether a job that used up the limit of its own level makes way for all others.
-    pub(crate) stops_at_own_limit: bool,
+    pub stops_at_own_limit: bool,
     /// Whether the hypervisor, if there is one, says what it takes.
-    pub(crate) steal_reported: bool,
+    pub steal_reported: bool,
     /// Whether the manager notes down the jobs that never begin; else they follow from the tasks' periods.
-    pub(crate) managed: bool,
+    pub managed: bool,
 }
 
 /// What is known of a task before it runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskFacts {
-    pub(crate) model: Task,
-    pub(crate) offset_nanos: u64,
+pub struct TaskFacts {
+    /// The task, with the bounds that its guarantee speaks of.
+    pub model: Task,
+    /// Its first release, in nanoseconds after the epoch.
+    pub offset_nanos: u64,
 }
 
 /// How a run ended, as clock readings, and what its threads had consumed by the last of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Closing {
+pub struct Closing {
     /// When it was stopped.
-    pub(crate) stopped: u64,
+    pub stopped: u64,
     /// When it was to end.
-    pub(crate) end: u64,
-    pub(crate) at: u64,
-    pub(crate) consumed: u64,
+    pub end: u64,
+    /// When this was read, after the end.
+    pub at: u64,
+    /// What all threads had consumed, in nanoseconds.
+    pub consumed: u64,
 }
 
 /// What came of a run on one CPU.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Account {
+pub struct Account {
     /// Per task.
-    pub(crate) tasks: Vec<TaskRecord>,
-    pub(crate) stolen: StolenLog,
-    pub(crate) reactions: Reactions,
-    pub(crate) busy: BusyLog,
+    pub tasks: Vec<TaskRecord>,
+    /// What others took.
+    pub stolen: StolenLog,
+    /// What the run's own threads took for their duties.
+    pub reactions: Reactions,
+    /// When the CPU had jobs.
+    pub busy: BusyLog,
+    /// By how much budgets that outlive jobs were exceeded.
+    pub exceeded: ExceededLog,
     /// How many notes found no room.
-    pub(crate) lost: u64,
+    pub lost: u64,
 }
 
 /// What is known of one task by now.
@@ -70,8 +81,8 @@ struct TaskState {
     blocked_by: BlockedBy,
     /// The last look at a late job of it, with the deadline of that job.
     look: Option<(u64, Look)>,
-    /// The last job that, as the scheduler says, used up the limit of its own level; and when, since the epoch.
-    used_up: Option<(u64, u64)>,
+    /// What the scheduler says of limits.
+    used_up: UsedUp,
     /// The job whose body does not return, and what it had executed at the end.
     stays: Option<(u64, u64)>,
     /// The number of the next job of which nothing was noted.
@@ -90,7 +101,7 @@ struct ThreadState {
 
 /// Judges what happened on one CPU.
 #[derive(Clone, Debug)]
-pub(crate) struct Judge {
+pub struct Judge {
     rules: Rules,
     epoch: Option<u64>,
     tasks: Vec<TaskState>,
@@ -99,6 +110,7 @@ pub(crate) struct Judge {
     guarantees: Guarantees,
     stolen: StolenLog,
     reactions: Reactions,
+    exceeded: ExceededLog,
     lost: u64,
     /// The clock when it was found last that notes had been lost.
     lost_until: u64,
@@ -107,7 +119,7 @@ pub(crate) struct Judge {
 
 impl Judge {
     /// Of a run with these tasks, of which nothing was noted yet.
-    pub(crate) fn new(tasks: impl IntoIterator<Item = TaskFacts>, rules: Rules) -> Self {
+    pub fn new(tasks: impl IntoIterator<Item = TaskFacts>, rules: Rules) -> Self {
         let tasks: Vec<TaskState> = tasks.into_iter().map(TaskState::new).collect();
         Self {
             rules,
@@ -118,15 +130,16 @@ impl Judge {
             guarantees: Guarantees::default(),
             stolen: StolenLog::default(),
             reactions: Reactions::default(),
+            exceeded: ExceededLog::default(),
             lost: 0,
             lost_until: 0,
             records: Vec::new(),
         }
     }
 
-    /// Takes the next note. O(1), but for a missed deadline, where it is O(n log n) in the number of stolen
-    /// intervals that are remembered.
-    pub(crate) fn take(&mut self, note: Note) {
+    /// Takes the next note. O(1), but for a used-up limit, where it is O(log n) in the number of those that are
+    /// remembered, and for a missed deadline, where it is O(n log n) in the number of stolen intervals that are.
+    pub fn take(&mut self, note: Note) {
         match note {
             Note::Run { epoch } => self.epoch = Some(epoch),
             Note::Begin {
@@ -169,13 +182,14 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
+            Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen),
             Note::Task(task, what) => self.take_of_task(task, what),
         }
     }
 
     /// So many notes were lost before the next one that is taken, and not before the last one: that was found
     /// when the clock said `now`.
-    pub(crate) fn lose(&mut self, count: u64, now: u64) {
+    pub fn lose(&mut self, count: u64, now: u64) {
         if count > 0 {
             self.lost += count;
             self.lost_until = now;
@@ -183,18 +197,18 @@ impl Judge {
     }
 
     /// The records about what was found since the last call.
-    pub(crate) fn take_records(&mut self) -> Vec<Record> {
+    pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }
 
     /// What was stolen by threads until now, in nanoseconds.
-    pub(crate) fn stolen_by_threads(&self) -> u64 {
+    pub fn stolen_by_threads(&self) -> u64 {
         self.stolen.stolen_by(Thief::Thread)
     }
 
     /// All notes were taken: judges the jobs of which there is none because they never began, or because their
     /// bodies do not return, and those that were released behind these.
-    pub(crate) fn close_run(&mut self, closing: Closing) {
+    pub fn close_run(&mut self, closing: Closing) {
         let Some(epoch) = self.epoch.filter(|_| !self.rules.managed) else {
             return;
         };
@@ -229,13 +243,15 @@ impl Judge {
     }
 
     /// What came of it all in a run that was stopped at `stopped`.
-    pub(crate) fn into_account(self, stopped: u64) -> Account {
+    pub fn into_account(mut self, stopped: u64) -> Account {
+        self.exceeded.settle(&self.stolen);
         let tasks = self.tasks.into_iter().map(|task| task.record);
         Account {
             tasks: tasks.collect(),
             stolen: self.stolen,
             reactions: self.reactions,
             busy: self.guarantees.into_busy_periods(stopped),
+            exceeded: self.exceeded,
             lost: self.lost,
         }
     }
@@ -376,7 +392,7 @@ impl TaskState {
             has_priority: false,
             blocked_by: BlockedBy::default(),
             look: None,
-            used_up: None,
+            used_up: UsedUp::default(),
             stays: None,
             next: 0,
             record: TaskRecord::default(),
@@ -384,7 +400,7 @@ impl TaskState {
     }
 
     /// Since when a job is beyond its own limit that has executed so much by `now`, if it is.
-    fn used_up(&self, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
+    fn beyond_own(&self, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
         beyond(self.facts.model.own_wcet(), executed, tolerance, now)
     }
 }

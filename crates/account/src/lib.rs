@@ -3,7 +3,10 @@
 //! Threads of a run exchange words; what is only counted or judged is evidence. Each thread writes
 //! [`Note`]s about itself (clock readings, and what it did), and the [`Judge`] takes the notes of one CPU
 //! in their order, on no CPU that is measured. It knows no thread, no atomic word and no system call,
-//! so that every interleaving can be replayed note by note.
+//! so that every interleaving can be replayed note by note, on any machine.
+//!
+//! An *instant* or *clock reading* is one of the monotonic clock of the machine that ran, in nanoseconds; so is every
+//! amount of time that is a plain number.
 //!
 //! | file | keeps |
 //! |---|---|
@@ -12,13 +15,18 @@
 //! | `interval` | what the run's own threads took outside the bodies of jobs |
 //! | `reaction` | how long each duty took |
 //! | `stolen` | the intervals that others took |
+//! | `exceeded` | by how much budgets that outlive jobs were exceeded |
 //! | `busy` | busy periods |
 //! | `guarantee` | at which levels the present one was exceeded since when |
+//! | `used_up` | which jobs used up their own limits when |
 //! | `outcome` | what is to be said of a missed deadline |
 //! | `job` | counts and histograms of each task |
 //! | `judge` | all of these, one note after the other |
 
+#![forbid(unsafe_code)]
+
 mod busy;
+mod exceeded;
 mod form;
 mod guarantee;
 mod interval;
@@ -29,13 +37,15 @@ mod occupancy;
 mod outcome;
 mod reaction;
 mod stolen;
+mod used_up;
 
-pub(crate) use form::NOTE_WORDS;
-pub(crate) use interval::Parts;
-pub(crate) use job::TaskRecord;
-pub use job::{JobCounts, Suspensions, ThreadCost};
-pub(crate) use judge::{Account, Closing, Judge, Rules, TaskFacts};
-pub(crate) use note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
-pub(crate) use occupancy::SWITCH_NANOS_MAX;
-pub use reaction::{Duty, Reaction};
-pub(crate) use stolen::{STOLEN_NANOS_MIN, StolenLog, Thief};
+pub use busy::BusyLog;
+pub use exceeded::{Exceeded, ExceededLog};
+pub use form::NOTE_WORDS;
+pub use interval::Parts;
+pub use job::{JobCounts, Suspensions, TaskRecord, ThreadCost};
+pub use judge::{Account, Closing, Judge, Rules, TaskFacts};
+pub use note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
+pub use occupancy::SWITCH_NANOS_MAX;
+pub use reaction::{Duty, Reaction, Reactions};
+pub use stolen::{STOLEN_NANOS_MIN, StolenLog, Thief};

@@ -1,8 +1,8 @@
 //! What became of jobs, as the notes about them say.
 
 use super::{Judge, TaskState};
-use crate::account::note::{Cut, Ending, Return, TaskNote};
-use crate::account::outcome::{Look, Verdict, Window};
+use crate::note::{Cut, Ending, Return, TaskNote};
+use crate::outcome::{Look, Verdict, Window};
 use vestal_core::guarantee::covers;
 use vestal_core::{Instant, JobId, TaskId};
 use vestal_trace::What;
@@ -34,7 +34,7 @@ impl Judge {
                 };
                 state.look = Some((due, look));
             }
-            TaskNote::UsedUp { sequence, after } => state.used_up = Some((sequence, after)),
+            TaskNote::UsedUp { sequence, after } => state.used_up.note(sequence, after),
             TaskNote::LosesPriority { executed, now } => self.leave(task, executed, now),
             TaskNote::Ends(body) => self.end_body(task, body, body.now),
             TaskNote::Stays(body) => {
@@ -109,8 +109,9 @@ impl Judge {
             lost,
         } = body;
         if let Some(state) = self.tasks.get_mut(task) {
-            let used_up = state.used_up(executed, self.rules.tolerance_nanos, now);
-            if used_up.is_some() || lost {
+            state.used_up.begun(sequence);
+            let beyond = state.beyond_own(executed, self.rules.tolerance_nanos, now);
+            if beyond.is_some() || lost {
                 state.blocked_by.note(sequence, until);
             }
         }
@@ -200,6 +201,8 @@ impl Judge {
         // What is known of a window of which notes were lost decides nothing.
         let lost = self.rules.guarantee && since < self.lost_until;
         let guaranteed = lost || self.was_guaranteed(state, past, due);
+        // Then it was guaranteed unless the job had used up its limit, which is not known.
+        let unknown = lost || guaranteed && state.used_up.may_have_forgotten(past.sequence);
         let (deadline, sequence) = (self.instant(due), past.sequence);
         let job = JobId {
             task: (0..).map(TaskId).nth(task).unwrap_or(TaskId(0)),
@@ -213,7 +216,7 @@ impl Judge {
                 guaranteed,
             },
         );
-        if lost {
+        if unknown {
             return Verdict::Undecided;
         }
         if !guaranteed {
@@ -239,9 +242,9 @@ impl Judge {
 
     /// Whether a job had been guaranteed its deadline, `due`.
     pub(super) fn was_guaranteed(&self, task: &TaskState, past: &Past, due: u64) -> bool {
-        let by_account = task.used_up(past.executed, self.rules.tolerance_nanos, past.end);
-        let by_scheduler = task.used_up.filter(|&(job, _)| job == past.sequence);
-        let by_scheduler = by_scheduler.map(|(_, at)| at.saturating_add(self.epoch.unwrap_or(0)));
+        let by_account = task.beyond_own(past.executed, self.rules.tolerance_nanos, past.end);
+        let by_scheduler = task.used_up.after(past.sequence);
+        let by_scheduler = by_scheduler.map(|after| after.saturating_add(self.epoch.unwrap_or(0)));
         let used_up = by_account.into_iter().chain(by_scheduler).min();
         let exceeded = self.guarantees.exceeded(task.facts.model.criticality);
         let (due, used_up) = (Instant::from_nanos(due), used_up.map(Instant::from_nanos));

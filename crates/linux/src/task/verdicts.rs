@@ -1,12 +1,11 @@
 //! What workers have to know of what the scheduler said about their jobs.
 
-use super::TaskShared;
 use crate::words::Latest;
-use vestal_core::{DropReason, Level};
+use vestal_core::DropReason;
 
 /// The latest jobs of a task that used up a limit or were dropped; written by the manager.
 #[derive(Debug, Default)]
-pub(super) struct Verdicts {
+pub(crate) struct Verdicts {
     /// The job, plus one, that used up the limit of its own level last.
     used_up: Latest<u64>,
     /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
@@ -16,16 +15,10 @@ pub(super) struct Verdicts {
 
 const REASONS: u64 = DropReason::ALL.len() as u64;
 
-impl TaskShared {
-    /// The scheduler says that job `sequence` used up its limit of `level`; says whether that is the limit of its own
-    /// level.
-    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) -> bool {
-        let is_own = level >= self.configuration.task.criticality;
-        if is_own {
-            let job = sequence.saturating_add(1);
-            self.verdicts.used_up.set(job);
-        }
-        is_own
+impl Verdicts {
+    /// Job `sequence` has used up the limit of its own level.
+    pub(super) fn note_used_up(&self, sequence: u64) {
+        self.used_up.set(sequence.saturating_add(1));
     }
 
     /// The scheduler says that job `sequence`, which the worker has, was dropped.
@@ -34,17 +27,17 @@ impl TaskShared {
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
         let index = reason.map_or(0, |(index, _)| index);
         let word = job.saturating_add(index);
-        self.verdicts.dropped.set(word);
+        self.dropped.set(word);
     }
 
     /// Whether job `sequence` was the last to use up the limit of its own level.
     pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
-        self.verdicts.used_up.get() == sequence.saturating_add(1)
+        self.used_up.get() == sequence.saturating_add(1)
     }
 
     /// Why job `sequence` lost its priority.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        let word = self.verdicts.dropped.get();
+        let word = self.dropped.get();
         let index = usize::try_from(word % REASONS).unwrap_or(0);
         match DropReason::ALL.get(index) {
             Some(why) if word / REASONS == sequence.saturating_add(1) => *why,

@@ -1,0 +1,45 @@
+//! The budget monitor of a worker.
+
+use crate::monitor::Monitor;
+use crate::sys::{self, Tid};
+
+/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
+/// would fire again before the job gets to run: a livelock until RT throttling.
+pub(crate) const QUANTUM_NANOS: u64 = 30_000;
+
+/// The armed monitor of one worker.
+#[derive(Debug)]
+pub(crate) enum Armed {
+    Perf(sys::perf::TaskClock),
+    Wall(sys::timer::SignalTimer),
+    CpuTime(sys::timer::SignalTimer),
+}
+
+impl Armed {
+    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
+    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
+        use sys::{perf::TaskClock, timer::SignalTimer};
+        let armed = match kind {
+            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
+            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
+            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
+            Monitor::Heartbeat => return Ok(None),
+        };
+        Ok(Some(armed))
+    }
+
+    /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
+    pub(crate) fn start(&self, nanos: u64) {
+        match self {
+            Self::Perf(counter) => counter.start(nanos),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        match self {
+            Self::Perf(counter) => counter.stop(),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
+        }
+    }
+}

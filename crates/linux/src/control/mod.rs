@@ -1,0 +1,249 @@
+//! What the manager of a CPU works with, whatever drives it: the CPU, and what it notes down of it.
+//!
+//! Here is what managers alone do: they take priorities and give them back, and say what their deciders found.
+
+mod record;
+
+pub(crate) use record::ManagerRecord;
+
+use crate::account::{Cut, Note, TaskNote};
+use crate::cpu::{Call, Cpu, Terms};
+use crate::evidence::take_priority;
+use crate::recording::Tracer;
+use crate::request::Request;
+use crate::run::Run;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::{self, Tid};
+use crate::task::{TaskShared, Tasks};
+use crate::words::{Cause, Question};
+use std::sync::atomic::AtomicU32;
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
+use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
+
+/// A decider with the trace of its manager.
+pub(crate) type Traced<S> = Recorder<S, Tracer>;
+
+/// What a manager has in hand.
+pub(crate) struct Control<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) terms: &'a Terms,
+    pub(crate) tasks: &'a Tasks,
+    /// Whether the CPU is idle.
+    pub(crate) question: &'a Question,
+    pub(crate) call: &'a Call,
+    pub(crate) record: &'a mut ManagerRecord,
+    cpu: &'a Cpu,
+}
+
+impl<'a> Control<'a> {
+    pub(crate) fn new(cpu: &'a Cpu, record: &'a mut ManagerRecord) -> Self {
+        Self {
+            run: &cpu.run,
+            terms: &cpu.terms,
+            tasks: &cpu.tasks,
+            question: &cpu.question,
+            call: &cpu.call,
+            record,
+            cpu,
+        }
+    }
+
+    /// The present instant.
+    pub(crate) fn now(&self) -> Instant {
+        self.run.instant(monotonic_nanos())
+    }
+
+    /// Whether jobs are released.
+    pub(crate) fn is_running(&self) -> bool {
+        self.cpu.is_running()
+    }
+
+    /// Says which mode it is.
+    pub(crate) fn set_mode(&self, mode: Level) {
+        self.cpu.mode.set(mode.0);
+    }
+
+    /// Under managed dispatch: says which job the plan names.
+    pub(crate) fn plan(&self, job: Option<JobId>) {
+        if let Some(planned) = &self.cpu.planned {
+            planned.plan(job);
+        }
+    }
+
+    /// A job that burns, if one does, will not look at the clock any more.
+    pub(crate) fn burns_no_more(&self) {
+        self.cpu.online.burns_no_more();
+    }
+
+    /// The note about a job of which no worker heard: see [`Cpu::unfinished`].
+    pub(crate) fn unfinished(&self, job: (u64, u64), due: u64) -> Cut {
+        self.cpu.unfinished(job, due, 0)
+    }
+
+    /// Writes a note.
+    pub(crate) fn note(&self, note: Note) {
+        self.cpu.notes.write(note);
+    }
+
+    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
+    pub(crate) fn note_patiently(&self, note: Note) {
+        const PATIENCE_NANOS: u64 = 1_000_000_000;
+        const POLL_NANOS: u64 = 1_000_000;
+        let never = AtomicU32::new(0);
+        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
+        loop {
+            let now = monotonic_nanos();
+            if self.cpu.notes.has_room() || now >= until {
+                break;
+            }
+            sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
+        }
+        self.note(note);
+    }
+
+    /// Whether budgets of servers are charged job by job, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn charges_by_job(&self) -> bool {
+        self.cpu.injected.charges_by_job()
+    }
+
+    /// The manager has decided, and has enacted nothing yet.
+    pub(crate) fn has_decided(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::delay(self.cpu, crate::fault::Point::BeforeEnact);
+    }
+
+    /// The manager has looked at jobs that completed, and not yet at those that run.
+    pub(crate) fn has_looked_at_ends(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::sleep(self.cpu);
+    }
+
+    /// The kernel refused what the run cannot do without: it is to end.
+    pub(crate) fn fail(&self) {
+        self.run.request_stop(Cause::SetupFailed);
+    }
+
+    /// Takes what the decider says: for the report, and for the workers.
+    pub(crate) fn take_notice(&mut self, notice: &Notice) {
+        let task = |job: JobId| self.tasks.get(job.task.index());
+        match notice.what {
+            Event::Overrun { job, level, .. } => {
+                if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
+                    let used_up = TaskNote::UsedUp {
+                        sequence: job.sequence,
+                        after: notice.at.as_nanos(),
+                    };
+                    let note = Note::Task(job.task.index(), used_up);
+                    self.note(note);
+                }
+            }
+            Event::Dropped { job, why } => {
+                // A manager that dispatches knows whether the worker has the job.
+                if let Some(task) = task(job)
+                    && self.terms.duties.is_native()
+                {
+                    task.verdicts.note_drop(job.sequence, why);
+                }
+            }
+            Event::ModeChanged { .. }
+            | Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
+        }
+        self.record.note(notice);
+    }
+
+    /// `task` loses its job number `sequence` and all before it.
+    pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
+        task.jobs.demote_up_to(sequence);
+        if task.jobs.running_admitted().is_none()
+            && let Some(note) = take_priority(&self.cpu.online, task)
+        {
+            self.note(note);
+        }
+        if self.run.ends_at_once {
+            task.jobs.cancel_demoted();
+        } else {
+            // The idle detector says when.
+            self.question.ask();
+        }
+    }
+
+    /// The CPU is idle: time for demoted jobs to end.
+    pub(crate) fn end_demoted(&self) {
+        for task in self.tasks {
+            task.jobs.cancel_demoted();
+        }
+    }
+
+    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
+    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised; if that began
+    /// before, the number may be another thread's by now.
+    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
+        if self.cpu.phase.is_ending() {
+            return Ok(());
+        }
+        sys::sched::set_fifo(tid, priority)?;
+        if self.cpu.phase.is_ending_after_raising() {
+            // Leaving the real-time class needs no right; the thread exists, see [`Cpu::halt`].
+            let _ = sys::sched::set_other(tid);
+        }
+        Ok(())
+    }
+
+    /// Gives a worker its priority back.
+    pub(crate) fn restore_priority(&self, task: &TaskShared) {
+        if self
+            .raise(task.jobs.tid(), task.present_priority())
+            .is_err()
+        {
+            self.fail();
+        }
+    }
+
+    /// Does so for workers between two jobs.
+    pub(crate) fn restore_priorities(&self) {
+        for task in self.tasks {
+            if task.request.look() == Some(Request::Priority) {
+                #[cfg(feature = "real")]
+                crate::fault::delay(self.cpu, crate::fault::Point::BeforePriority);
+                self.restore_priority(task);
+                task.request.take();
+            }
+        }
+    }
+
+    /// Changes a worker's class or priority; gives the time it took.
+    pub(crate) fn switch<S: Scheduler>(
+        &self,
+        decider: &mut Traced<S>,
+        change: impl FnOnce(),
+    ) -> u64 {
+        let before = monotonic_nanos();
+        self.span(decider, before, (Mechanism::Switch, Edge::Begin));
+        change();
+        let after = monotonic_nanos();
+        self.span(decider, after, (Mechanism::Switch, Edge::End));
+        after.saturating_sub(before)
+    }
+
+    /// Records where one of the manager's own mechanisms begins or ends.
+    pub(crate) fn span<S: Scheduler>(
+        &self,
+        decider: &mut Traced<S>,
+        now: u64,
+        (mechanism, edge): (Mechanism, Edge),
+    ) {
+        let what = What::Overhead {
+            cpu: CPU,
+            mechanism,
+            edge,
+        };
+        let at = self.run.instant(now);
+        decider.put(Record { at, what });
+    }
+}

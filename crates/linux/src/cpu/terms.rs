@@ -1,0 +1,44 @@
+//! What is settled of a CPU before its threads start.
+
+use crate::duties::Duties;
+use crate::monitor::Monitor;
+
+/// Nothing changes it.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) monitor: Monitor,
+    /// How often the manager looks at budgets whether there is a reason or not, if it does.
+    pub(crate) heartbeat_nanos: Option<u64>,
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    pub(crate) stops_at_own_limit: bool,
+    /// Whether deadlines are guaranteed.
+    pub(crate) guarantee: bool,
+    /// How many jobs of one task may wait behind its current one; `None`: any number.
+    pub(crate) backlog: Option<usize>,
+    pub(crate) tolerance_nanos: u64,
+    /// Who does what.
+    pub(crate) duties: Duties,
+}
+
+impl Terms {
+    /// Whether workers have wall timers, which stand still while their jobs are preempted.
+    pub(crate) fn has_wall_monitors(&self) -> bool {
+        self.monitor == Monitor::Manager && self.duties.has_monitors
+    }
+}
+
+#[cfg(test)]
+impl Terms {
+    /// Of a native CPU with this monitor, whose heartbeat takes a millisecond if that is it.
+    pub(crate) fn in_test(monitor: Monitor) -> Self {
+        Self {
+            monitor,
+            heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(1_000_000),
+            stops_at_own_limit: true,
+            guarantee: true,
+            backlog: None,
+            tolerance_nanos: 0,
+            duties: Duties::native(true),
+        }
+    }
+}
