@@ -8,7 +8,7 @@
 //!
 //! Periods are multiples of 100 ms in 200..800 "such that the set is harmonic". The paper does not say
 //! how. Here a set draws one of the chains {200, 400, 800}, {200, 600}, {300, 600}, {400, 800} and
-//! each task a period of it, all as likely.
+//! each task a period of it, all as likely. The tasks are periodic and begin together, as frame tables ask for.
 //!
 //! A set draws its chain, and then for each task its level, u, Z if it is HI, and its period.
 
