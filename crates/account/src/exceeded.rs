@@ -27,18 +27,18 @@ pub struct ExceededLog {
 
 impl ExceededLog {
     /// The next one; with what is known by now of stolen time the last one is judged.
-    pub(super) fn take(&mut self, next: Exceeded, stolen: &StolenLog) {
-        self.settle(stolen);
+    pub(super) fn take(&mut self, next: Exceeded, stolen: &StolenLog, lost_until: u64) {
+        self.settle(stolen, lost_until);
         self.last = Some(next);
     }
 
-    /// There is no other.
-    pub(super) fn settle(&mut self, stolen: &StolenLog) {
+    /// There is no other. Notes were lost until `lost_until`: of what was before nobody knows whether time was stolen.
+    pub(super) fn settle(&mut self, stolen: &StolenLog, lost_until: u64) {
         let Some(Exceeded { since, now, beyond }) = self.last.take() else {
             return;
         };
         self.all.record(beyond);
-        if stolen.within(since, now).nanos == 0 {
+        if since >= lost_until && stolen.within(since, now).nanos == 0 {
             self.undisturbed.record(beyond);
         }
     }
@@ -64,18 +64,25 @@ mod tests {
         let (mut log, mut stolen) = (ExceededLog::default(), StolenLog::default());
         for (since, beyond) in [(100, 7), (200, 9), (300, 11)] {
             let now = since + 50;
-            log.take(Exceeded { since, now, beyond }, &stolen);
+            log.take(Exceeded { since, now, beyond }, &stolen, 0);
             if since == 200 {
                 // Its thread says so when it goes on.
                 steal(&mut stolen, 249, 260);
                 steal(&mut stolen, 350, 360);
             }
         }
-        log.settle(&stolen);
-        log.settle(&stolen);
+        log.settle(&stolen, 0);
+        log.settle(&stolen, 0);
         let all = log.all.summary();
         assert_eq!((all.count, all.sum), (3, 27));
         let undisturbed = log.undisturbed.summary();
         assert_eq!((undisturbed.count, undisturbed.max), (2, 11));
+        // A note that was lost may have been the one about stolen time.
+        for (since, known) in [(400, 2), (500, 3)] {
+            let (now, beyond) = (since + 50, 8);
+            log.take(Exceeded { since, now, beyond }, &stolen, 450);
+            log.settle(&stolen, 450);
+            assert_eq!(log.undisturbed.summary().count, known);
+        }
     }
 }

@@ -138,7 +138,7 @@ impl Judge {
     }
 
     /// Takes the next note. O(1), but for a used-up limit, where it is O(log n) in the number of those that are
-    /// remembered, and for a missed deadline, where it is O(n log n) in the number of stolen intervals that are.
+    /// remembered, and for a missed deadline or an exceeded budget, where it is O(n log n) in the number of stolen intervals that are.
     pub fn take(&mut self, note: Note) {
         match note {
             Note::Run { epoch } => self.epoch = Some(epoch),
@@ -182,7 +182,7 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
-            Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen),
+            Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen, self.lost_until),
             Note::Task(task, what) => self.take_of_task(task, what),
         }
     }
@@ -244,7 +244,7 @@ impl Judge {
 
     /// What came of it all in a run that was stopped at `stopped`.
     pub fn into_account(mut self, stopped: u64) -> Account {
-        self.exceeded.settle(&self.stolen);
+        self.exceeded.settle(&self.stolen, self.lost_until);
         let tasks = self.tasks.into_iter().map(|task| task.record);
         Account {
             tasks: tasks.collect(),

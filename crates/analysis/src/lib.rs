@@ -41,6 +41,7 @@ pub mod controls;
 mod demand;
 mod finite_jobs;
 mod fixed_priority;
+mod frame_reason;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod order;
@@ -52,12 +53,14 @@ mod reason;
 pub mod schedulability;
 mod scratch;
 pub mod served;
+mod shown;
 mod tables;
 mod test;
 
+pub use frame_reason::FrameReason;
 pub use outcome::{Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
-pub use problem::{FiniteJob, Phasing, Problem, ProblemError};
+pub use problem::{Bus, FiniteJob, Phasing, Problem, ProblemError};
 pub use reason::{CpuLoad, PlacementRule};
 pub use schedulability::{find, tests};
 pub use scratch::Scratch;

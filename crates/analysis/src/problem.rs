@@ -5,7 +5,7 @@ use crate::served::{self, Device, ServedError, Server, Wait};
 use core::num::NonZeroU16;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
+use vestal_core::{Duration, Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,6 +42,21 @@ pub struct Problem {
     devices: Vec<Device>,
     /// By task; empty if none waits for a device.
     waits: Vec<Vec<Wait>>,
+    /// By task; `None`, or no entry, for one that may be released at any time.
+    first_releases: Vec<Option<Duration>>,
+    bus: Option<Bus>,
+}
+
+/// A memory bus that all CPUs share: a CPU has one access under way at most, and waits for at most one of each other
+/// CPU before its own (in turns, or first come, first served).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bus {
+    /// How long an access takes.
+    pub access: Duration,
+    /// For each task and each level from the lowest on, how often a job may access the memory at most; it never
+    /// falls with the level, so that a value which is not known is at most the next one above that is. No list, or a
+    /// list without any value: never.
+    pub accesses: Vec<Vec<Option<u64>>>,
 }
 
 /// A job that is released once, at a known instant.
@@ -93,6 +108,8 @@ impl Problem {
             servers: Vec::new(),
             devices: Vec::new(),
             waits: Vec::new(),
+            first_releases: Vec::new(),
+            bus: None,
         })
     }
 
@@ -200,6 +217,33 @@ impl Problem {
     pub fn with_phasing(mut self, phasing: Phasing) -> Self {
         self.phasing = phasing;
         self
+    }
+
+    /// The same tasks of which some are periodic: for each task when its first job is released, or `None` if it may be
+    /// released at any time. Without it nothing is known, and most tests ask for nothing.
+    #[must_use]
+    pub fn with_first_releases(mut self, first: Vec<Option<Duration>>) -> Self {
+        self.first_releases = first;
+        self
+    }
+
+    /// The same tasks on CPUs that delay one another at the memory; without it none does.
+    #[must_use]
+    pub fn with_bus(mut self, bus: Bus) -> Self {
+        self.bus = Some(bus);
+        self
+    }
+
+    /// When the first job of a task is released, if it is known to be periodic.
+    #[must_use]
+    pub fn first_release(&self, task: TaskId) -> Option<Duration> {
+        self.first_releases.get(task.index()).copied().flatten()
+    }
+
+    /// The memory bus, if CPUs delay one another there.
+    #[must_use]
+    pub const fn bus(&self) -> Option<&Bus> {
+        self.bus.as_ref()
     }
 
     /// The tasks; a [`TaskId`] is an index in this table.

@@ -1,5 +1,7 @@
 //! Why a test says no, in numbers and in words.
 
+use crate::frame_reason::FrameReason;
+use crate::shown::Time;
 use core::fmt;
 use vestal_core::{CpuId, Duration, Level, TaskId};
 
@@ -169,6 +171,8 @@ pub enum Reason {
         /// Which task.
         task: TaskId,
     },
+    /// Frame tables: what is wrong with the frames, or why none were found.
+    Frames(FrameReason),
     /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
     /// without a full stop.
     Own(String),
@@ -304,6 +308,10 @@ impl fmt::Display for NamedReason<'_> {
         let (low, high) = (self.level(Level(0)), self.level(Level(1)));
         match self.reason {
             Reason::Own(why) => f.write_str(why),
+            Reason::Frames(why) => f.write_str(&why.in_words(
+                |id| self.task(id).to_string(),
+                |at| self.level(at).to_string(),
+            )),
             Reason::ServerTooSmall { task: id } => write!(
                 f,
                 "the server of {} may not supply a whole job before the deadline",
@@ -477,28 +485,6 @@ struct Millionths(u64);
 impl fmt::Display for Millionths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
-    }
-}
-
-/// A time exactly, in the largest unit in which it is at least 1.
-struct Time(Duration);
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.as_nanos();
-        let (unit, digits, name) = match nanos {
-            1_000_000_000.. => (1_000_000_000, 9, "s"),
-            1_000_000.. => (1_000_000, 6, "ms"),
-            1_000.. => (1_000, 3, "us"),
-            _ => (1, 0, "ns"),
-        };
-        write!(f, "{}", nanos / unit)?;
-        let fraction = nanos % unit;
-        if fraction > 0 {
-            let text = format!("{fraction:0digits$}");
-            write!(f, ".{}", text.trim_end_matches('0'))?;
-        }
-        write!(f, " {name}")
     }
 }
 

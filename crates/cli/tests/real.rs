@@ -108,6 +108,10 @@ fn a_run_that_is_ended_early_shows_what_it_measured() {
         "vestal run {FMS} --policy amc --for 60s & pid=$!; sleep 2; kill -TERM $pid; wait $pid; echo exit $?"
     ));
     assert!(text.contains("ended the run after"), "{text}");
+    assert!(
+        text.contains("signal 15 ended the run."),
+        "its result says so too: {text}"
+    );
     assert!(text.contains("jobs: "), "{text}");
     assert!(text.contains("exit 0") || text.contains("exit 5"), "{text}");
 }

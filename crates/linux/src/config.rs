@@ -69,7 +69,7 @@ pub struct TaskSpec {
     /// for a sporadic task the densest arrivals it may have.
     pub offset: Duration,
     /// The most that any job will demand, if that is known to be below the task's own C_i(z_i).
-    /// Only the check against RT throttling uses it, and only without a [`CpuSpec::share_ppm`](crate::CpuSpec::share_ppm).
+    /// Only the check against RT throttling uses it, and only without a [`CpuSpec::utilization_ppm`](crate::CpuSpec::utilization_ppm).
     pub demand_max: Option<Service>,
 }
 

@@ -51,11 +51,10 @@ pub struct CpuSpec {
     pub guarantee: bool,
     /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
     pub backlog: Option<usize>,
-    /// The most that its tasks use of it, in millionths, where budgets that outlive jobs bound that: those let a job exceed
-    /// its own C_i(z_i). Only the check against RT throttling uses it. `None`: the C_i(z_i) do, or [`TaskSpec::demand_max`].
-    ///
-    /// [`TaskSpec::demand_max`]: crate::TaskSpec::demand_max
-    pub share_ppm: Option<u64>,
+    /// How much of the CPU its tasks may use in any second, in millionths, where something else than the limits of their
+    /// jobs says so, such as budgets of servers. `None`: what those limits allow. Beyond what throttling of real-time
+    /// threads leaves, a run is refused.
+    pub utilization_ppm: Option<u64>,
 }
 
 impl CpuSpec {
@@ -83,7 +82,7 @@ impl CpuSpec {
             decider,
             guarantee: true,
             backlog: None,
-            share_ppm: None,
+            utilization_ppm: None,
         }
     }
 

@@ -240,7 +240,10 @@ impl Executive {
                 .task_with_demand(server_trial::task(), server_trial::demand, |job| {
                     job.burn_demand()
                 });
-            let plan = trial.prepare(rights)?;
+            // What it would use may be more than the machine leaves: then nothing is tried out.
+            let Ok(plan) = trial.prepare(rights) else {
+                return Ok(None);
+            };
             let launch = trial.launch(plan, vec![Calibration::default()]);
             let report = launch.execute(server_trial::SPAN)?;
             let found = server_trial::granularity(&report);

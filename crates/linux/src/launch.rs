@@ -246,7 +246,7 @@ impl Launch {
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
-        let (notes, reader) = channel(cpu.room_for_notes(config));
+        let (notes, reader) = channel(cpu.room_for_notes(config, &plan.asked));
         let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {

@@ -135,7 +135,8 @@ impl Wish<'_> {
         let rooms = self
             .cpus
             .iter()
-            .map(|cpu| cpu.room_for_notes(config) as u64);
+            .zip(drafts)
+            .map(|(cpu, draft)| cpu.room_for_notes(config, &draft.asked) as u64);
         let notes = rooms.sum::<u64>() * NOTE_BYTES;
         let records = RECORD_BYTES * tasks as u64 + self.ring_bytes + notes;
         let of_cpu = |(cpu, draft): (&CpuTasks, &Draft)| CpuNeeds {
@@ -144,7 +145,7 @@ impl Wish<'_> {
             priority: u8::try_from(draft.manager.saturating_add(1)).unwrap_or(u8::MAX),
             utilization_ppm: cpu
                 .spec
-                .share_ppm
+                .utilization_ppm
                 .unwrap_or_else(|| utilization_ppm(cpu.specs())),
         };
         Needs {
@@ -156,6 +157,9 @@ impl Wish<'_> {
         }
     }
 }
+
+/// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold.
+const SERVED_NANOS: u64 = 500_000;
 
 /// The plan of a CPU that has no processor yet.
 struct Draft {
@@ -282,11 +286,15 @@ impl CpuTasks {
     }
 
     /// For how many notes its log has room.
-    pub(crate) fn room_for_notes(&self, config: &Config) -> usize {
+    pub(crate) fn room_for_notes(&self, config: &Config, asked: &Asked) -> usize {
         let periods = self.specs().map(|spec| spec.configuration.task.period);
         let beat = match config.monitor {
             Monitor::Heartbeat => config.heartbeat.as_nanos(),
             Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
+        };
+        let beat = match asked.budgets_outlive_jobs {
+            true => beat.min(SERVED_NANOS),
+            false => beat,
         };
         notes::room(periods.map(|period| period.as_nanos()), beat)
     }

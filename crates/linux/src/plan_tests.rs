@@ -141,9 +141,9 @@ fn a_scenario_that_stays_below_c_counts_with_what_it_demands() {
 
 #[test]
 fn what_budgets_that_outlive_jobs_allow_counts_instead_of_what_jobs_demand() {
-    let check = |wcet_ms: u64, share_ppm| {
+    let check = |wcet_ms: u64, utilization_ppm| {
         let cpu = CpuSpec {
-            share_ppm,
+            utilization_ppm,
             ..managed(Enforcement::Static)
         };
         set(vec![(cpu, vec![spec(1, 100, &[wcet_ms])])]).check(&able())

@@ -10,11 +10,11 @@ use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
 use std::num::NonZeroU16;
 use vestal_analysis::{
-    FiniteJob, Names, Outcome, Parameters, Phasing, Problem, ProblemError, Test, Verdict,
+    Bus, FiniteJob, Names, Outcome, Parameters, Phasing, Problem, ProblemError, Test, Verdict,
 };
-use vestal_core::{CpuId, Exhaustion, LevelSet, Task};
+use vestal_core::{CpuId, Duration, Exhaustion, LevelSet, Task};
 use vestal_workload::TaskSet;
-use vestal_workload::model::{Arrival, OnMiss};
+use vestal_workload::model::{Arrival, OnMiss, TaskSpec};
 
 /// Whether the policy's test is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,7 @@ fn of_tasks(
     let problem = problem
         .and_then(|new| new.with_cpus(cpus))
         .map_err(refused)?;
+    let problem = on_platform(problem.with_first_releases(first_releases(set)), set);
     // Policies that schedule tasks by themselves ignore servers, and so do their tests.
     let problem = match test.is_for_servers {
         true => servers::in_servers(problem, set, test.name, given)?,
@@ -168,6 +169,23 @@ fn of_jobs(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal
 pub fn levels(set: &TaskSet) -> Result<LevelSet, Refusal> {
     let count = set.levels.len();
     LevelSet::new(count).ok_or_else(|| Refusal::bug(format!("a valid file has {count} levels")))
+}
+
+/// When the first job of each periodic task is released.
+fn first_releases(set: &TaskSet) -> Vec<Option<Duration>> {
+    let of = |task: &TaskSpec| (task.arrival == Arrival::Periodic).then_some(task.offset);
+    set.tasks.iter().map(of).collect()
+}
+
+/// With the memory bus, if there is one. Both arbitrations let an access wait for one of each other CPU at most.
+fn on_platform(problem: Problem, set: &TaskSet) -> Problem {
+    match set.platform.bus {
+        None => problem,
+        Some(bus) => problem.with_bus(Bus {
+            access: bus.access,
+            accesses: set.tasks.iter().map(|task| task.accesses.clone()).collect(),
+        }),
+    }
 }
 
 /// Two periodic tasks with different offsets may never be released together; and where jobs are

@@ -153,7 +153,8 @@ fields! {
 }
 
 const ONE: Use = Use::Rule("there is one CPU: a platform of more is refused");
-const FTTS: Use = Use::Ignored("memory interference (ftts) is not in this version");
+const INTERFERENCE: Use =
+    Use::Ignored("only frame tables (ftts) count what CPUs delay one another");
 
 impl Fields {
     /// Those of a policy of one CPU whose limits do not depend on a mode, and whose rule orders the tasks.
@@ -163,7 +164,7 @@ impl Fields {
         degraded: Use::Ignored("only adaptive policies have modes in which it could count"),
         priority: Use::Ignored("the policy's rule orders the tasks"),
         cpu: ONE,
-        accesses: FTTS,
+        accesses: INTERFERENCE,
         on_miss: Use::Rule(
             "holds: the policy has no rule of its own for a job past its deadline; a job that used up its \
              execution limit is stopped by the policy in any case",
@@ -180,7 +181,7 @@ impl Fields {
         interrupt_master: Use::Ignored(
             "releases on a CPU of their own (mc2) are not in this version",
         ),
-        bus: FTTS,
+        bus: INTERFERENCE,
         servers: Use::Ignored("the policy has no servers; hsf has"),
         devices: Use::Ignored("only servers (hsf) have bottom halves"),
     };

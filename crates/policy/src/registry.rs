@@ -8,11 +8,10 @@ use std::sync::Arc;
 use vestal_analysis::Test;
 
 /// The policies of the interface that no version has yet.
-const PLANNED_POLICIES: [&str; 2] = ["ftts", "io-amc"];
+const PLANNED_POLICIES: [&str; 1] = ["io-amc"];
 
 /// The tests of the interface that no version has yet.
-const PLANNED_TESTS: [&str; 8] = [
-    "ftts",
+const PLANNED_TESTS: [&str; 7] = [
     "mc2",
     "ss-rta",
     "ss-pibs-rta",

@@ -37,7 +37,7 @@ pub struct Run {
     pub proof: Option<Option<Proof>>,
     /// How long it was.
     pub duration_ns: u64,
-    /// Why a simulation ended early; null if it did not.
+    /// Why it ended early; null if it did not.
     pub cut: Option<Cut>,
     /// Counts over all tasks.
     pub jobs: Jobs,

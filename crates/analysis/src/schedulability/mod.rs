@@ -7,6 +7,7 @@ pub mod amc_rtb;
 pub mod classic;
 pub mod edf;
 pub mod edf_vd;
+pub mod ftts;
 pub mod ocbp;
 pub mod pedf_vd;
 pub mod plrs;
@@ -151,4 +152,7 @@ const TESTS: &[Test] = &[
     test!("pedf-vd", Some("edf-vd"), Sufficient, ADAPTIVE, [Partition, VirtualDeadlines],
         "pedf-vd that fills a CPU as long as the condition of edf-vd holds there",
         |problem| pedf_vd::analyse(problem, Order::File, PlacementRule::EdfVd), None).on_several_cpus(),
+    test!("ftts", None, Sufficient, None, [Partition, Frames, Barriers],
+        "frame tables on several CPUs for periodic tasks: a place for each job, by simulated annealing",
+        ftts::analyse, None).on_several_cpus(),
 ];

@@ -9,6 +9,7 @@ mod common;
 mod controls;
 mod edf;
 mod edf_vd;
+mod ftts;
 mod pedf_vd;
 mod plrs;
 mod plrs_given;

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{problem, task};
-use vestal_analysis::{Kind, Reason, Scratch, Test, Verdict, find};
+use vestal_analysis::{Kind, Parameter, Reason, Scratch, Test, Verdict, find};
 use vestal_core::{Duration, Level, TaskId};
 
 fn ns(values: &[u64]) -> Vec<Option<Duration>> {
@@ -13,10 +13,10 @@ fn ns(values: &[u64]) -> Vec<Option<Duration>> {
         .collect()
 }
 
-/// The tests that are not for finite job sets.
+/// The tests for tasks that may be released at any time: neither for finite job sets nor for frames.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
     let tests = vestal_analysis::tests().iter();
-    tests.filter(|test| !test.is_for_job_sets)
+    tests.filter(|test| !test.is_for_job_sets && !test.takes.contains(&Parameter::Frames))
 }
 
 /// Huang, Gill and Lu (TECS 2014, section 3.1): tau_1 (LO, 1, T 2), tau_2 (HI, 1/5, T 10),

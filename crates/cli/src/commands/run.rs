@@ -62,7 +62,7 @@ pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<
     let dispatched = matches!(configuration.rank(0), Some(Rank::Jobs(_)));
     if settings.managed && fixed && !dispatched {
         let why = "the paper dispatches only jobs with priorities of their own";
-        return refused(why, "leave out --dispatch managed");
+        return refused(why, "leave out --mechanism huang2014");
     }
     let carried_out = fixed || (settings.managed && dispatched);
     if !carried_out {

@@ -94,7 +94,7 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
             .and_then(|&cpu| entry_of(cpu, settings)),
         guarantee: proof(session, settings).is_some(),
         backlog: session.backlog(),
-        share_ppm: share::share_ppm(&cluster.configuration, |task| {
+        utilization_ppm: share::share_ppm(&cluster.configuration, |task| {
             let task = cluster.tasks.get(task.index());
             task.map_or(Service::ZERO, |&task| session.demand_max(task))
         }),
@@ -139,20 +139,18 @@ fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
     entries.get(cpu.index()).copied().map(Processor)
 }
 
-/// Whether budgets are a server's, and pay for more than jobs.
-pub(super) fn has_servers(session: &Session) -> bool {
+/// Whether budgets are a server's or a task's, and pay for more than jobs.
+pub(super) fn has_shared_budgets(session: &Session) -> bool {
     let mut clusters = session.system.clusters.iter();
-    clusters.any(|cluster| cluster.configuration.servers().is_some())
+    clusters.any(|cluster| {
+        let configuration = &cluster.configuration;
+        configuration.servers().is_some() || configuration.levels().is_some()
+    })
 }
 
 /// Whether something is left of the policy if no budget is kept.
 pub(super) fn check_observed(session: &Session, settings: &Settings) -> Result<(), Failure> {
-    let mut clusters = session.system.clusters.iter();
-    let by_budgets = |cluster: &Cluster| {
-        let configuration = &cluster.configuration;
-        configuration.servers().is_some() || configuration.levels().is_some()
-    };
-    if !settings.observe || !clusters.any(by_budgets) {
+    if !settings.observe || !has_shared_budgets(session) {
         return Ok(());
     }
     let why = "budgets of servers and tasks decide who runs, so nothing can be planned without keeping them";
@@ -235,15 +233,19 @@ pub(super) fn sharing(session: &Session, settings: &Settings) -> Vec<String> {
 /// What a person must know of servers in a real run.
 pub(super) fn serving(session: &Session) -> Vec<String> {
     let mut lines = Vec::new();
-    if has_servers(session) && session.system.proved_by().is_some() {
+    if !has_shared_budgets(session) {
+        return lines;
+    }
+    if session.system.proved_by().is_some() {
         lines.push(format!(
-            "budgets of servers also pay here for what it takes to begin and to end a job, of which no test of {} speaks: nothing is guaranteed",
+            "budgets of servers and tasks also pay here for what it takes to begin and to end a job, of which no test of {} speaks: nothing is guaranteed",
             session.system.policy
         ));
     }
-    // Of policies without servers that is said before.
+    // Where there are no servers that is said before, of every world.
+    let mut clusters = session.system.clusters.iter();
     if let Scenario::File(file) = session.workload.scenario()
-        && has_servers(session)
+        && clusters.any(|cluster| cluster.configuration.servers().is_some())
         && !file.modes.is_empty()
     {
         lines.push("rows of the kind mode have no effect in a real run".to_owned());

@@ -177,7 +177,7 @@ pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let holds = |cluster: &Cluster| cluster.configuration.holds_unenforced();
     let enforced = !settings.observe || clusters.iter().all(holds);
     // A test speaks of CPUs that nobody shares, and of budgets that pay for nothing but jobs.
-    let counts = enforced && !cpus::repeats(settings) && !cpus::has_servers(session);
+    let counts = enforced && !cpus::repeats(settings) && !cpus::has_shared_budgets(session);
     session.system.proved_by().filter(|_| counts).map(Proof::by)
 }
 

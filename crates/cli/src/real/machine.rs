@@ -30,6 +30,7 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
         lines.extend(enforcement_lines(report, cpu, &name, settings));
         lines.extend(stolen_lines(&cpu.machine, shared));
         lines.extend(lateness_line(cpu));
+        lines.extend(paid_line(cpu));
     }
     if report.continued > 0 {
         lines.push(format!(
@@ -104,7 +105,7 @@ fn enforcement_lines(
     }
     if let Some(held) = cpu.suspensions {
         lines.push(format!(
-            "jobs were suspended in the middle of their bodies {} times, {} times without effect",
+            "jobs were suspended until their next slice or budget {} times, {} times without effect",
             held.times, held.ineffective
         ));
     }
@@ -121,16 +122,9 @@ fn enforcement_lines(
     lines.extend(server_line(enforcement));
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
-        // Budgets that outlive jobs are charged without it.
-        let tolerance = match enforcement.server_granularity {
-            None => {
-                let tolerance = short(enforcement.tolerance.as_nanos());
-                format!("a job may exceed its budget by {tolerance} before that counts; ")
-            }
-            Some(_) => String::new(),
-        };
         lines.push(format!(
-            "{tolerance}{} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
+            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
+            short(enforcement.tolerance.as_nanos()),
             overshoot.count,
             short(overshoot.median),
             short(overshoot.max),
@@ -148,6 +142,21 @@ fn enforcement_lines(
         }
     }
     lines
+}
+
+/// What budgets that outlive jobs pay for beside them.
+fn paid_line(cpu: &CpuReport) -> Option<String> {
+    cpu.enforcement.server_granularity?;
+    let completed = cpu
+        .tasks
+        .iter()
+        .map(|task| task.jobs.completed)
+        .sum::<u64>();
+    let each = cpu.threads.workers.as_nanos().checked_div(completed)?;
+    Some(format!(
+        "to begin and to end a job took {} of its budget on average: one that only just fits is late",
+        short(each)
+    ))
 }
 
 /// By how much budgets that outlive jobs may be exceeded, and were.

@@ -7,11 +7,11 @@ use super::threads;
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use vestal_core::TaskId;
-use vestal_linux::report::{CpuReport, TaskReport};
+use vestal_linux::report::{CpuReport, Ended, TaskReport};
 use vestal_linux::{Report, Summary};
 use vestal_policy::Cluster;
 use vestal_result::run::{
-    CpuRow, Execution, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
+    CpuRow, Cut, Execution, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
 };
 use vestal_trace::World;
 
@@ -50,6 +50,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
     let (jobs, dispatch) = (&report.jobs, dispatch(session, settings));
     let run = Run {
         duration_ns: report.duration.as_nanos(),
+        cut: cut(report),
         jobs: Jobs {
             released: jobs.released,
             completed: jobs.completed,
@@ -84,6 +85,17 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
         mode_changes: changes.fold(0, u64::saturating_add),
         excluded: 0,
     }
+}
+
+/// Why the run ended before its time, if it did.
+fn cut(report: &Report) -> Option<Cut> {
+    let Ended::Signal(signal) = report.ended else {
+        return None;
+    };
+    Some(Cut {
+        at_ns: report.duration.as_nanos(),
+        why: format!("signal {signal} ended the run"),
+    })
 }
 
 /// The servers, in the order of the file. A budget that comes back by time alone did so at each multiple of its period.

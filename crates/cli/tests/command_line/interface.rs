@@ -65,8 +65,8 @@ fn what_a_later_version_has_says_so() {
         &["advise", FMS],
         &["convert", "a", "b"],
         &["analyze", FMS, "--overheads", "m.json"],
-        &["analyze", FMS, "--test", "ftts"],
-        &["simulate", FMS, "--policy", "ftts"],
+        &["analyze", FMS, "--test", "io-amc-rtb"],
+        &["simulate", FMS, "--policy", "io-amc"],
     ];
     let help = shell("vestal --help; vestal analyze --help; vestal run --help");
     for arguments in planned {

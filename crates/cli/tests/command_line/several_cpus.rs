@@ -22,16 +22,23 @@ fn without_names_the_tests_for_the_platform_are_run() {
     );
     let document = done.json();
     let results = document["results"].as_array().unwrap();
-    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
-    assert!(results.iter().all(|result| result["test"] == "pedf-vd"));
+    let names = results
+        .iter()
+        .map(|result| (&result["test"], &result["variant"]));
+    let edf = json!("pedf-vd");
     assert_eq!(
-        variants,
-        [&Value::Null, &json!("decreasing"), &json!("edf-vd")]
+        names.collect::<Vec<_>>(),
+        [
+            (&edf, &Value::Null),
+            (&edf, &json!("decreasing")),
+            (&edf, &json!("edf-vd")),
+            (&json!("ftts"), &Value::Null),
+        ]
     );
     assert_eq!(cpus(&results[0]), [0, 0, 0, 1, 1]);
     assert_eq!(cpus(&results[1]), [0, 0, 1, 1, 0]);
     let all = vestal(&["analyze", TWO_CPUS, "--all", "--format", "json"]);
-    assert_eq!(all.json()["results"].as_array().unwrap().len(), 3);
+    assert_eq!(all.json()["results"].as_array().unwrap().len(), 4);
 
     // On one CPU it is run by name, and there is no column for it.
     let none = vestal(&["analyze", THREE]);

@@ -283,7 +283,7 @@ fn nonsense_in_an_experiment_file_is_found_where_it_stands() {
             done.stderr
         );
     }
-    let planned = text.replacen("\"rms\"", "\"ftts\"", 1);
+    let planned = text.replacen("\"rms\"", "\"io-amc\"", 1);
     let file = scratch.file("planned.toml", &planned);
     let done = vestal(&[
         "sweep",

@@ -2,6 +2,7 @@
 //! that has to know of a new one.
 
 mod composed;
+mod ftts;
 mod hsf;
 mod job_priorities;
 mod mc2;
@@ -29,6 +30,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
+        Arc::new(ftts::Ftts),
         Arc::new(mc2::Mc2),
         Arc::new(hsf::Hsf),
     ]

@@ -190,6 +190,14 @@ fn ignored_fields_change_no_decision_and_fields_that_are_read_do() {
             );
             // No test finds lists for jobs with degraded budgets; those of the bare set order them as well.
             let lists = bare.parameters.only(&[Parameter::JobPriorities]);
+            // Nor frames for such jobs, or for some that come at any time.
+            let table = bare
+                .parameters
+                .only(&[Parameter::Frames, Parameter::Barriers]);
+            let lists = match matches!(field, Field::Arrival | Field::Degraded) {
+                true => lists.or(&table),
+                false => lists,
+            };
             if field == Field::Cpus && policy.fields().cpus != Use::Reads {
                 let by = (policy, &Options::default());
                 let refused = assemble(&registry, by, &given, &lists, Analysis::Ask).unwrap_err();

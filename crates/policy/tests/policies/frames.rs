@@ -1,5 +1,5 @@
-//! Frame tables, which no policy of the registry has yet: one of the test's own gives them, and what is simulated is
-//! what the tick world draws of the same table.
+//! Frame tables as they are given: a policy of the test's own has them without a test, and what is simulated is what the
+//! tick world draws of the same table.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -3,6 +3,7 @@
 
 mod fields;
 mod frames;
+mod frames_found;
 mod frames_refused;
 mod hsf;
 mod mc2;

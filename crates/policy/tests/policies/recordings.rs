@@ -124,7 +124,7 @@ fn equal_periods_that_cannot_be_cut_keep_their_order() {
 #[test]
 fn a_system_makes_as_many_engines_as_are_asked_for_and_they_are_alike() {
     let registry = Registry::default();
-    let set = TaskSet::from_source(&example("huang-three-tasks.toml")).unwrap();
+    let set = TaskSet::from_source(&example("fms.toml")).unwrap();
     for policy in registry.policies() {
         let by = (policy, &Options::default());
         let given = needs(policy, &set);

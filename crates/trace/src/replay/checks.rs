@@ -239,13 +239,12 @@ impl Checks {
     /// When what is told now had not happened yet for certain: a job that completes where it starts again, as far as
     /// its world tells so later, was not over when it was stopped.
     fn not_over_before(&self, at: Instant, fact: Fact) -> Instant {
-        let stopped = match fact {
-            Fact::Completed { job, .. } if self.tells_later => {
-                self.reported.stopped_before_start_at(at, job)
-            }
-            _ => None,
-        };
-        stopped.unwrap_or(at)
+        if let Fact::Completed { job, .. } = fact
+            && self.tells_later
+        {
+            return self.reported.stopped_before_start_at(at, job).unwrap_or(at);
+        }
+        at
     }
 
     /// A late completion asks for a miss.

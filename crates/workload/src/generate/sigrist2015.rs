@@ -8,7 +8,7 @@
 //!
 //! Periods are multiples of 100 ms in 200..800 "such that the set is harmonic". The paper does not say
 //! how. Here a set draws one of the chains {200, 400, 800}, {200, 600}, {300, 600}, {400, 800} and
-//! each task a period of it, all as likely.
+//! each task a period of it, all as likely. The tasks are periodic and begin together, as frame tables ask for.
 //!
 //! A set draws its chain, and then for each task its level, u, Z if it is HI, and its period.
 
@@ -16,7 +16,7 @@ use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
 use super::set::{nanos_of, task, task_set};
 use super::{DrawError, Random};
-use crate::model::TaskSet;
+use crate::model::{Arrival, TaskSet};
 use crate::number::Ratio;
 
 recipe! { Sigrist2015, "Sigrist et al. (2015), section VII-A: several CPUs, two levels";
@@ -84,6 +84,10 @@ impl Sigrist2015 {
         let name = format!("sigrist2015, U = {}", self.utilization);
         let mut set = task_set(name, 2, &tasks);
         set.platform.cpus = self.cpus;
+        for task in &mut set.tasks {
+            // A frame has jobs that come when it begins.
+            task.arrival = Arrival::Periodic;
+        }
         Ok(set)
     }
 

@@ -94,7 +94,7 @@ fn every_recipe_draws_what_it_always_drew() {
         found,
         [
             ("huang2014", "", 0x22b2_437b_5cd2_1e70),
-            ("sigrist2015", "", 0x8955_d19b_a7ef_bae0),
+            ("sigrist2015", "", 0x7e0c_fe7c_c7ad_2f18),
             ("herman2012", "", 0x58cf_3580_926f_6932),
             ("missimer", "", 0x912f_06ad_8914_07a0),
             ("standard", "", 0xbcb1_6230_98b4_8e9e),

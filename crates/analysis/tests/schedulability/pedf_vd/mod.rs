@@ -236,6 +236,9 @@ fn tests_for_one_cpu_prove_nothing_about_two() {
             )
         },
     );
+    // A frame table is for periodic tasks.
+    let first = vec![Some(Duration::ZERO); tasks.len()];
+    let periodic = |cpus| on(cpus, &tasks).with_first_releases(first.clone());
     let mut scratch = Scratch::default();
     for test in vestal_analysis::tests()
         .iter()
@@ -243,14 +246,14 @@ fn tests_for_one_cpu_prove_nothing_about_two() {
         .filter(|test| !test.is_for_job_sets)
     {
         // Servers of period transformation lose too much of these periods.
-        let accepted = test.accepts(&on(1, &tasks), &mut scratch);
+        let accepted = test.accepts(&periodic(1), &mut scratch);
         assert!(accepted || test.variant == Some("servers"), "{test}");
         assert_eq!(
-            test.accepts(&on(2, &tasks), &mut scratch),
+            test.accepts(&periodic(2), &mut scratch),
             test.is_for_several_cpus,
             "{test}"
         );
-        let outcome = test.analyse(&on(2, &tasks));
+        let outcome = test.analyse(&periodic(2));
         if test.is_for_several_cpus {
             assert_eq!(outcome.verdict, Verdict::Schedulable);
             continue;

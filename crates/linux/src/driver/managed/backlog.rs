@@ -7,6 +7,9 @@
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 
+/// So many jobs of a task may wait in a scheduler that lets any number wait before memory is asked for.
+pub(super) const WAITING: usize = 1_024;
+
 /// The jobs that the scheduler knows, and those that it does not know yet.
 #[derive(Debug)]
 pub(super) struct Backlog {
@@ -29,13 +32,23 @@ impl Backlog {
         let behind = most.map_or(waiting, |most| most.min(waiting));
         let room = behind.saturating_add(1);
         let entries = most.map_or(1, |most| most / 2 + 2);
+        let known = if waiting < usize::MAX {
+            room.min(2 * BACKLOG_MAX)
+        } else {
+            WAITING
+        };
         Self {
             room,
             most,
-            known: VecDeque::with_capacity(room.min(2 * BACKLOG_MAX).saturating_add(1)),
+            known: VecDeque::with_capacity(known.saturating_add(1)),
             kept: VecDeque::with_capacity(entries),
             kept_count: 0,
         }
+    }
+
+    /// For how many known jobs memory was set aside.
+    pub(super) fn reserved(&self) -> usize {
+        self.known.capacity()
     }
 
     /// How many jobs are kept.

@@ -27,10 +27,7 @@ impl Managed {
         let task = control.tasks.of(job.task)?;
         let at = control.run.instant(now);
         if let Some(budget) = self.server_budget(control, job) {
-            if let Some(beyond) = self.charge_server(control, (at, job), budget)? {
-                control.record.note_overshoot(beyond);
-            }
-            return Ok(());
+            return self.charge_server(control, (at, job), budget);
         }
         let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
         if let Some(exhausted) = self.exhausted_at(control, job)
@@ -60,7 +57,7 @@ impl Managed {
     }
 
     /// Charges what the thread of the running job used since its last charge, and what other threads used after the same
-    /// budget had paid for them; gives by how much that is more than the budget had, if it is used up. What a thread uses
+    /// budget had paid for them. What a thread uses
     /// after its job's end was reported is charged with the next job that the same budget pays for, for a scheduler takes no
     /// charge without a running job.
     fn charge_server(
@@ -68,7 +65,7 @@ impl Managed {
         control: &mut Control<'_>,
         (at, job): (Instant, JobId),
         budget: ServerBudget,
-    ) -> Step<Option<u64>> {
+    ) -> Step {
         let clock = cpu_of(&control.tasks.of(job.task)?.jobs);
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
         let now = monotonic_nanos();
@@ -81,8 +78,7 @@ impl Managed {
                     used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
             }
         }
-        let beyond = used.checked_sub(budget.remaining);
-        if let Some(beyond) = beyond {
+        if let Some(beyond) = used.checked_sub(budget.remaining) {
             queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
         }
         queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
@@ -92,7 +88,7 @@ impl Managed {
             self.scheduler
                 .apply(at, Fact::Charged { cpu, job, amount })?;
         }
-        Ok(beyond)
+        Ok(())
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.

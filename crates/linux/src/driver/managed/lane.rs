@@ -62,6 +62,9 @@ impl Lane {
     pub(super) fn charge_rest(&mut self, clock: Option<u64>, owner: BudgetOwner) -> u64 {
         let used = self.charge(clock, owner);
         self.owes = None;
+        if let Some((_, beyond)) = &mut self.beyond {
+            *beyond = beyond.saturating_add(used);
+        }
         used
     }
 
@@ -81,5 +84,29 @@ impl Lane {
         let (since, beyond) = self.beyond.take()?;
         let beyond = beyond.saturating_add(self.uncharged(clock));
         Some(Exceeded { since, now, beyond })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::ServerId;
+
+    /// The budget comes back, and another task of the server is charged first, with the first one's rest.
+    #[test]
+    fn what_another_thread_of_the_server_pays_for_was_beyond_the_budget_all_the_same() {
+        let owner = BudgetOwner::Server(ServerId(0));
+        let mut lane = Lane::default();
+        lane.open(Some(1_000));
+        lane.goes_on(10);
+        assert_eq!(lane.charge(Some(1_700), owner), 700);
+        lane.exceeded(200);
+        assert_eq!(lane.charge_rest(Some(1_730), owner), 30);
+        // What it took after that to come to rest.
+        let (since, now, beyond) = (10, 90, 200 + 30 + 5);
+        let exceeded = lane.take_exceeded(Some(1_735), now);
+        assert_eq!(exceeded, Some(Exceeded { since, now, beyond }));
+        assert_eq!(lane.take_exceeded(Some(1_735), now), None);
+        assert_eq!(lane.charge(Some(1_735), owner), 5, "each is charged once");
     }
 }

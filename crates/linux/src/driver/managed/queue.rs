@@ -61,7 +61,7 @@ impl TaskQueue {
             busy: None,
             ended: None,
             // One current, the backlog, and the arrivals of one step.
-            waiting: VecDeque::with_capacity(2 * BACKLOG_MAX + 2),
+            waiting: VecDeque::with_capacity(backlog.reserved().max(2 * BACKLOG_MAX + 2)),
             next_sequence: 0,
             backlog,
             staged: 0,
