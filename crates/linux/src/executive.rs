@@ -227,7 +227,7 @@ impl Executive {
     }
 
     /// Tries out what budgets that outlive jobs may be exceeded by on the processor of `cpu`, whose lock is held; `None` if
-    /// nothing was found: because the run is to end, or time was stolen all along.
+    /// nothing was found: because the run is to end, time was stolen all along, or the machine leaves no room for a trial.
     fn try_out_servers(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Option<Service>, RunError> {
         for _ in 0..server_trial::ATTEMPTS {
             let config = Config {

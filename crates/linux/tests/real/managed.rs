@@ -1,5 +1,6 @@
 //! Managed dispatch: the plans of a scheduler, carried out with three priorities.
 
+use crate::looks::replayed;
 use crate::support::{
     HI, Hostility, LO, RunWell, alone_and_well, config, dispatched, is_calm, ms, native,
     real_time_threads, spec, undisturbed,
@@ -16,7 +17,7 @@ use vestal_linux::{
     BoxedScheduler, Config, CpuSpec, Ended, Executive, JobContext, Monitor, Recording, Report,
     TaskSpec, Termination,
 };
-use vestal_trace::{Header, Record, Summary, TaskInfo, World, replay};
+use vestal_trace::{Record, Summary};
 
 const RUN: Duration = Duration::from_millis(2_000);
 
@@ -396,7 +397,7 @@ fn overloaded(executive: Executive) -> (Report, Vec<Record>) {
 }
 
 /// Reports the recorded facts to a fresh scheduler.
-fn replayed(records: &[Record]) -> Summary {
+fn decided_again(records: &[Record]) -> Summary {
     let specs = overloading();
     let tasks = [specs[0].configuration, specs[1].configuration];
     let mut scheduler = Uniprocessor::new(&Configuration {
@@ -408,21 +409,7 @@ fn replayed(records: &[Record]) -> Summary {
         wake_granularity: Duration::ZERO,
     })
     .unwrap();
-    let task = |spec: &TaskSpec| TaskInfo {
-        name: spec.name.clone(),
-        criticality: LO,
-        period: spec.configuration.task.period,
-        deadline: spec.configuration.task.deadline,
-    };
-    let header = Header {
-        world: World::Linux,
-        ordered: false,
-        judges_misses: true,
-        tasks: specs.iter().map(task).collect(),
-        ..Header::new("rms")
-    };
-    let records = records.iter().map(|record| Ok::<_, ()>(*record));
-    replay(&header, records, &mut scheduler).unwrap_or_else(|failure| panic!("{failure:?}"))
+    replayed(&specs, &mut scheduler, records)
 }
 
 /// In 400 ms the second task completes about 26 of its 40 jobs.
@@ -442,7 +429,7 @@ fn late_jobs_wait_however_many_unless_a_backlog_says_how_many() {
                 let config = config(Monitor::Manager);
                 let (report, records) = overloaded(Executive::new(config).cpu(cpu));
                 if !is_native {
-                    let counts = replayed(&records).counts;
+                    let counts = decided_again(&records).counts;
                     let (jobs, dropped) = (&report.jobs, counts.dropped);
                     assert_eq!((counts.released, dropped), (jobs.released, jobs.dropped_by));
                 }
