@@ -114,6 +114,7 @@ impl<D: Driver> Manager<D> {
     pub(crate) fn set_up(&self) -> io::Result<()> {
         sched::enter_real_time(self.cpu.processor, self.priority)?;
         self.cpu.manager_tid.set(sched::own_tid());
+        self.cpu.notes.fetch();
         Ok(())
     }
 
