@@ -63,8 +63,10 @@ pub struct Overheads {
     pub instant: Duration,
     /// CPU time that is taken from whatever executes at the beginning of each slice of a job.
     pub slice: Duration,
-    /// What is lost in each frame of a frame table (o): its dispatcher and its barriers.
+    /// What is lost in each frame of a frame table, of o: to begin it.
     pub frame: Duration,
+    /// What is lost in each of its sub-frames, of o: to begin it, and for the barrier at its end.
+    pub sub_frame: Duration,
     /// A monitor that looks at budgets periodically.
     pub heartbeat: Option<Heartbeat>,
 }
@@ -100,6 +102,7 @@ impl Overheads {
             instant: scaled(self.instant),
             slice: scaled(self.slice),
             frame: scaled(self.frame),
+            sub_frame: scaled(self.sub_frame),
             heartbeat: self.heartbeat.map(|beat| Heartbeat {
                 cost: scaled(beat.cost),
                 ..beat
@@ -107,17 +110,18 @@ impl Overheads {
         }
     }
 
-    /// o of a frame of this length in ns, of a table with so many tasks: its own part, and what is above all tasks: no
+    /// o of a frame of this length in ns, of a table with so many tasks and levels: its own part, and what is above all tasks: no
     /// frame is longer than a period, so each task is released at most once in it.
-    pub(crate) fn of_frame(&self, frame: u64, tasks: usize) -> Duration {
+    pub(crate) fn of_frame(&self, frame: u64, (tasks, levels): (usize, usize)) -> Duration {
+        let sub_frames = self.sub_frame.as_nanos().saturating_mul(levels as u64);
         let releases = self.release.as_nanos().saturating_mul(tasks as u64);
         let beats = self.heartbeat.map_or(0, |beat| {
             let times = frame.checked_div(beat.period.as_nanos());
             let times = times.map_or(u64::MAX, |times| times.saturating_add(1));
             beat.cost.as_nanos().saturating_mul(times)
         });
-        let all = self.frame.as_nanos().saturating_add(releases);
-        Duration::from_nanos(all.saturating_add(beats))
+        let all = [self.frame.as_nanos(), sub_frames, releases, beats];
+        Duration::from_nanos(all.into_iter().fold(0, u64::saturating_add))
     }
 
     /// Whether the monitor is scheduled among the tasks.

@@ -68,7 +68,8 @@ pub(crate) fn analyse(problem: &Problem) -> Outcome {
         Some(map) => map.length().as_nanos(),
         None => cycle::frame_of_periods(problem),
     };
-    let spare = overheads.of_frame(frame, problem.tasks().len());
+    let size = (problem.tasks().len(), problem.levels().count());
+    let spare = overheads.of_frame(frame, size);
     with(problem, spare, &Effort::default())
 }
 

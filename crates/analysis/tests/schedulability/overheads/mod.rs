@@ -145,8 +145,8 @@ fn an_optimum_of_t_m_lies_inside_and_no_schedule_beyond_some_c_k() {
         low(10_000, 1_000),
         low(100_000, 20_000),
         high(20_000, 1_000, 2_000),
-        high(200_000, 20_000, 40_000),
-        high(2_000_000, 100_000, 200_000),
+        high(200_000, 20_000, 50_000),
+        high(2_000_000, 100_000, 300_000),
     ];
     // The largest C_K, in us for each of the two tasks, with this T_M: by bisection, since more of it never helps.
     let largest = |period: u64| {
@@ -286,14 +286,15 @@ fn a_cpu_is_charged_for_its_own_tasks() {
     }
 }
 
-/// Frames of 100: a job of 40 costs 5 more, o is 20 and a release of each of the two tasks 4: 45 + 45 + 28 = 118 on one CPU, and 73
-/// on two.
+/// Frames of 100: a job of 40 costs 5 more, o is 10 and 5 for each sub-frame, and a release of each of the two tasks 4:
+/// 45 + 45 + 28 = 118.
 #[test]
 fn frames_lose_their_own_overhead_and_jobs_theirs() {
     let overheads = Overheads {
         job: ns(5),
         release: ns(4),
-        frame: ns(20),
+        frame: ns(10),
+        sub_frame: ns(5),
         ..Overheads::default()
     };
     let set = |cpus| {
@@ -308,7 +309,8 @@ fn frames_lose_their_own_overhead_and_jobs_theirs() {
     let two = analyse("ftts", None, &set(2).with_overheads(overheads));
     assert_eq!(two.verdict, Verdict::NotProven);
     let less = Overheads {
-        frame: ns(2),
+        frame: ns(0),
+        sub_frame: ns(1),
         ..overheads
     };
     let fits = analyse("ftts", None, &set(1).with_overheads(less));
