@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use vestal_core::{
     Duration, Enforcement, JobId, Level, Service, SliceCount, Task, TaskConfiguration, TaskId, Wcet,
 };
+use vestal_linux::report::{Suspensions, TaskReport};
 use vestal_linux::{Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
 
 /// One HI task between two LO tasks in priority; every fifth HI job needs 10 ms where C(LO) is 6 ms.
@@ -200,58 +201,60 @@ fn in_slices(mechanism: Mechanism) -> Report {
         .run_well(Duration::from_millis(900))
 }
 
+/// What a suspension takes of a slice is now and then more than the tolerance, in a bad moment of the machine several times:
+/// three runs of each mechanism have few such moments, and the middle one says what the mechanism does. A body that is
+/// not held goes on nearly always, as the test of deaf bodies in `pt` shows.
 #[test]
 fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_completion() {
     alone_and_well(|| {
         let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
-            undisturbed(
-                Service::from_micros(500),
-                || in_slices(mechanism),
-                |report| report,
-            )
+            [(); 3].map(|()| {
+                undisturbed(
+                    Service::from_micros(500),
+                    || in_slices(mechanism),
+                    |report| report,
+                )
+            })
         });
-        for report in &runs {
-            assert!(report.cpus[0].enforced);
-            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
-            let [control, sensor] = &report.cpus[0].tasks[..] else {
-                panic!("two tasks");
-            };
-            assert_eq!(
-                (control.jobs.completed, control.overruns),
-                (15, 0),
-                "{report:#?}"
-            );
-            assert_eq!(
-                (sensor.jobs.completed, sensor.overruns),
-                (60, 0),
-                "{report:#?}"
-            );
-            // Three ends of slices in one job, two in the next; the machine may add to what one takes.
-            let suspensions = report.cpus[0].suspensions.unwrap();
-            assert!((38..=41).contains(&suspensions.times), "{suspensions:?}");
-            // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
-            assert!(
-                suspensions.ineffective * 8 <= suspensions.times,
-                "{suspensions:?}"
-            );
-            // No job ends before its last slice begins: at 45 ms, or at 30 ms.
-            assert!(
-                control.response.min >= ms(30).as_nanos(),
-                "{:?}",
-                control.response
-            );
-            assert!(
-                control.response.max >= ms(45).as_nanos(),
-                "{:?}",
-                control.response
-            );
+        for reports in &runs {
+            reports.iter().for_each(holds_jobs_back);
+            let in_vain = median(reports, |report| held(report).ineffective);
+            let times = median(reports, |report| held(report).times);
+            assert!(in_vain * 8 <= times, "{reports:#?}");
         }
-        let [own, paper] = runs.map(|report| report.cpus[0].threads.wakeups);
-        assert_eq!(own.release, 0, "{own:?}");
-        assert!(own.completion < 5, "{own:?}");
-        // 120 slices begin, 75 jobs end.
-        assert!(paper.timer >= 50 && paper.completion >= 70, "{paper:?}");
+        let [own, papers] = &runs;
+        for report in own {
+            let own = report.cpus[0].threads.wakeups;
+            assert_eq!(own.release, 0, "{own:?}");
+            assert!(own.completion < 5, "{own:?}");
+        }
+        for report in papers {
+            // 120 slices begin, 75 jobs end.
+            let paper = report.cpus[0].threads.wakeups;
+            assert!(paper.timer >= 50 && paper.completion >= 70, "{paper:?}");
+        }
     });
+}
+
+fn held(report: &Report) -> Suspensions {
+    report.cpus[0].suspensions.unwrap()
+}
+
+fn holds_jobs_back(report: &Report) {
+    assert!(report.cpus[0].enforced);
+    assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+    let [control, sensor] = &report.cpus[0].tasks[..] else {
+        panic!("two tasks");
+    };
+    let counts = |task: &TaskReport| (task.jobs.completed, task.overruns);
+    assert_eq!(counts(control), (15, 0), "{report:#?}");
+    assert_eq!(counts(sensor), (60, 0), "{report:#?}");
+    // Three ends of slices in one job, two in the next; the machine may add to what one takes.
+    assert!((38..=41).contains(&held(report).times), "{report:#?}");
+    // No job ends before its last slice begins: at 45 ms, or at 30 ms.
+    let response = &control.response;
+    assert!(response.min >= ms(30).as_nanos(), "{response:?}");
+    assert!(response.max >= ms(45).as_nanos(), "{response:?}");
 }
 
 /// How often each run is made: the figures are medians, and on a busy machine single ones say little.
