@@ -37,6 +37,7 @@
 mod assumptions;
 mod audsley;
 mod bounds;
+mod charge;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;

@@ -1,6 +1,6 @@
 //! What is to be proved: sporadic tasks with criticality levels, on one CPU if nothing else is said.
 
-use crate::overheads::{Charge, Overheads};
+use crate::overheads::Overheads;
 use crate::parameters::{ParameterError, Parameters, Scope, task_id};
 use crate::served::{self, Device, ServedError, Server, Wait};
 use core::num::NonZeroU16;
@@ -246,19 +246,32 @@ impl Problem {
         self.overheads.as_ref()
     }
 
-    /// The same tasks, or jobs, with C' for C at every level.
-    pub(crate) fn charged(&self, charge: &Charge) -> Self {
-        let mut charged = self.clone();
-        let service = |amount: Service| Service::from_nanos(charge.charged(amount.as_nanos(), 1));
-        for task in &mut charged.tasks {
+    /// The same tasks, or jobs, with `numerator` / `denominator` times their execution times, rounded up. The largest factor with
+    /// which a test accepts is the critical scaling factor (Lehoczky, Sha and Ding, RTSS 1989).
+    #[must_use]
+    pub fn scaled(&self, numerator: u64, denominator: u64) -> Self {
+        self.with_wcets(|nanos| {
+            let product = u128::from(nanos) * u128::from(numerator);
+            let scaled = product.div_ceil(u128::from(denominator.max(1)));
+            // Beyond the horizon no deadline is met; no task needs nothing at its own level.
+            let scaled = u64::try_from(scaled).unwrap_or(u64::MAX);
+            scaled.clamp(nanos.min(1), HORIZON_NANOS + 1)
+        })
+    }
+
+    /// The same with a change of each execution time in ns, which keeps their order.
+    pub(crate) fn with_wcets(&self, change: impl Fn(u64) -> u64) -> Self {
+        let mut changed = self.clone();
+        let service = |amount: Service| Service::from_nanos(change(amount.as_nanos()));
+        for task in &mut changed.tasks {
             task.wcet = task.wcet.map(service);
             task.degraded = task.degraded.map(service);
         }
-        for job in &mut charged.jobs {
+        for job in &mut changed.jobs {
             job.wcet = job.wcet.map(service);
         }
-        charged.rows = rows(&charged.tasks);
-        charged
+        changed.rows = rows(&changed.tasks);
+        changed
     }
 
     /// When the first job of a task is released, if it is known to be periodic.

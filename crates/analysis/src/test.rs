@@ -1,7 +1,8 @@
 //! What a schedulability test is to those who run it.
 
+use crate::charge::{Charge, Charged, Paid};
 use crate::outcome::{Kind, Outcome, Reason};
-use crate::overheads::{Charge, Charged, Charging, Overheads, Paid};
+use crate::overheads::{Charging, Overheads};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
 use crate::scratch::Scratch;
@@ -104,10 +105,12 @@ impl Test {
             return (self.analyse)(problem);
         };
         let mut outcome = match self.charge(problem, overheads) {
-            Some(charge) => (self.analyse)(&problem.charged(&charge)),
+            Some(charge) => (self.analyse)(&charge.problem(problem)),
             None => (self.analyse)(problem),
         };
-        outcome.why = outcome.why.map(|why| Reason::WithOverheads { why: Box::new(why) });
+        outcome.why = outcome
+            .why
+            .map(|why| Reason::WithOverheads { why: Box::new(why) });
         if outcome.kind == Kind::Exact {
             outcome.kind = Kind::Sufficient;
             outcome.verdict = outcome.kind.verdict(outcome.why.is_none());
@@ -197,7 +200,7 @@ impl Test {
         }
         let overheads = problem.overheads();
         match overheads.and_then(|overheads| self.charge(problem, overheads)) {
-            Some(charge) => accepts(&problem.charged(&charge), scratch),
+            Some(charge) => accepts(&charge.problem(problem), scratch),
             None => accepts(problem, scratch),
         }
     }

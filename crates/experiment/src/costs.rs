@@ -3,9 +3,9 @@
 
 use serde::Deserialize;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use vestal_analysis::{Heartbeat, Overheads};
-use vestal_core::Duration;
+use std::path::Path;
+use vestal_analysis::{Heartbeat, Overheads, Parameter, Test};
+use vestal_core::{Duration, Enforcement};
 use vestal_policy::{Native, Policy};
 use vestal_result::Format;
 use vestal_result::bench::{Dispatch, Mechanism, Primitive};
@@ -24,13 +24,15 @@ pub enum Statistic {
 
 impl Statistic {
     /// All of them, by name.
-    pub const ALL: [(&str, Self); 3] = [("mean", Self::Mean), ("p99", Self::P99), ("max", Self::Max)];
+    pub const ALL: [(&str, Self); 3] =
+        [("mean", Self::Mean), ("p99", Self::P99), ("max", Self::Max)];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         let mut all = Self::ALL.into_iter();
-        all.find(|(_, one)| *one == self).map_or("", |(name, _)| name)
+        all.find(|(_, one)| *one == self)
+            .map_or("", |(name, _)| name)
     }
 
     const fn of(self, cost: &Primitive) -> u64 {
@@ -50,7 +52,7 @@ pub mod name {
     pub const JOB_END: &str = "job-end";
     /// A wake-up with a switch of threads.
     pub const SWITCH: &str = "switch";
-    /// What a running job loses when a less urgent task is released.
+    /// What a running job loses when a less urgent task is released: a timer of the kernel.
     pub const RELEASE: &str = "release";
     /// A round of the manager.
     pub const MANAGER: &str = "manager";
@@ -151,7 +153,12 @@ impl Costs {
                     return Err(refused(format!(
                         "`mechanisms[{index}].costs[{at}]` ({} of {}): found count {}, mean {}, p99 {}, max {}, expected \
                          one or more figures of which none is above the largest",
-                        cost.name, mechanism.name, cost.count, cost.mean_ns, cost.p99_ns, cost.max_ns
+                        cost.name,
+                        mechanism.name,
+                        cost.count,
+                        cost.mean_ns,
+                        cost.p99_ns,
+                        cost.max_ns
                     )));
                 }
             }
@@ -167,16 +174,26 @@ impl Costs {
         &self.mechanisms
     }
 
-    /// The mechanisms that carry a policy out, in the order of the file: with fixed priorities the kernel or a manager, else a
-    /// manager; frame tables have their own.
-    pub fn of_policy<'a>(&'a self, policy: &dyn Policy) -> impl Iterator<Item = &'a Mechanism> {
+    /// The mechanisms that carry a policy out whose guarantee is that of a test, in the order of the file: with fixed priorities
+    /// the kernel or a manager, else a manager; frame tables have their own.
+    pub fn of_policy<'a>(
+        &'a self,
+        policy: &dyn Policy,
+        test: &Test,
+    ) -> impl Iterator<Item = &'a Mechanism> {
         let is_native = policy.about().native == Native::Yes;
-        let has_frames = policy.about().parameters.contains(&vestal_analysis::Parameter::Frames);
+        let has_frames = policy.about().parameters.contains(&Parameter::Frames);
+        // Of the limits of others its managers watch none, or not all.
+        let is_of_paper = matches!(
+            test.limits,
+            Some(Enforcement::Adaptive | Enforcement::Slices)
+        );
         let mechanisms = self.mechanisms.iter();
         mechanisms.filter(move |mechanism| {
             let fits = match mechanism.dispatch {
                 Dispatch::Native => is_native,
                 Dispatch::Managed => !has_frames,
+                Dispatch::Huang2014 => is_native && is_of_paper,
                 Dispatch::Frames => has_frames,
             };
             fits && mechanism.not_run.is_none()
@@ -210,19 +227,20 @@ impl Costs {
 ///
 /// | of a manager's dispatch | with the kernel's priorities |
 /// |---|---|
-/// | a job begins, ends, is switched to and from, and at its end the manager is | the same without the manager |
-/// | each release takes the CPU for the manager | for the timer of a less urgent task |
-/// | a used-up budget, a change of mode, a zero-slack instant, a slice takes it for the manager | the same |
+/// | a job begins, ends, is switched to and from, and so is the manager at its end | the same without the manager |
+/// | each release takes the CPU for a timer and the manager | for the timer of a less urgent task |
+/// | a used-up budget, a change of mode, a zero-slack instant, a slice takes it for a timer and the manager | the same |
 ///
 /// # Errors
 /// A cost that the file does not have.
 pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overheads, CostsError> {
     let of = |name: &str| {
         let cost = mechanism.costs.iter().find(|cost| cost.name == name);
-        cost.map(|cost| statistic.of(cost)).ok_or_else(|| CostsError {
-            why: format!("the costs of {} lack `{name}`", mechanism.name),
-            help: MEASURE.to_owned(),
-        })
+        cost.map(|cost| statistic.of(cost))
+            .ok_or_else(|| CostsError {
+                why: format!("the costs of {} lack `{name}`", mechanism.name),
+                help: MEASURE.to_owned(),
+            })
     };
     let ns = Duration::from_nanos;
     let switches = of(name::SWITCH)?.saturating_mul(2);
@@ -236,10 +254,12 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
             ..Overheads::default()
         });
     }
-    let manager = of(name::MANAGER)?.saturating_add(switches);
+    // A job that ends calls the manager; all else comes from a timer of the kernel.
+    let called = of(name::MANAGER)?.saturating_add(switches);
+    let manager = called.saturating_add(of(name::RELEASE)?);
     let demotion = of(name::DEMOTION)?;
     let (job, release) = match mechanism.dispatch {
-        Dispatch::Managed => (job.saturating_add(manager), manager),
+        Dispatch::Managed | Dispatch::Huang2014 => (job.saturating_add(called), manager),
         Dispatch::Native | Dispatch::Frames => (job, of(name::RELEASE)?),
     };
     // What a heartbeat is late by is that of its period.
@@ -266,31 +286,24 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
     })
 }
 
-/// Where costs come from, for results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The file; none: measured just before.
-    pub file: Option<PathBuf>,
-    /// Which figure is taken.
-    pub statistic: Statistic,
-}
-
-/// The largest factor on all overheads with which `holds`, in thousandths, up to [`FACTOR_MAX`]; `None`: not even without them.
+/// The largest factor in thousandths, up to [`FACTOR_MAX`], with which `holds`; `None`: not even with 0.
 ///
-/// Found by bisection: a test that holds with some factor, and not with a smaller one, may hold with a larger one than this.
-/// O(log) questions.
-pub fn margin(overheads: &Overheads, mut holds: impl FnMut(Overheads) -> bool) -> Option<u64> {
-    let mut at = |factor| holds(overheads.scaled(factor, 1_000));
-    if !at(0) {
+/// At least [`ONE`] exactly if it holds with that. Found by bisection: what holds with some factor, and not with a smaller one, may
+/// hold with a larger one than this. O(log) questions.
+pub fn margin(mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
+    let (mut yes, mut no) = if holds(ONE) {
+        if holds(FACTOR_MAX) {
+            return Some(FACTOR_MAX);
+        }
+        (ONE, FACTOR_MAX)
+    } else if holds(0) {
+        (0, ONE)
+    } else {
         return None;
-    }
-    if at(FACTOR_MAX) {
-        return Some(FACTOR_MAX);
-    }
-    let (mut yes, mut no) = (0, FACTOR_MAX);
+    };
     while no - yes > 1 {
         let middle = yes.midpoint(no);
-        if at(middle) {
+        if holds(middle) {
             yes = middle;
         } else {
             no = middle;
@@ -299,7 +312,10 @@ pub fn margin(overheads: &Overheads, mut holds: impl FnMut(Overheads) -> bool) -
     Some(yes)
 }
 
-/// In thousandths: what is schedulable with a thousand times the overheads has none that count.
+/// Everything as it is, in thousandths.
+pub const ONE: u64 = 1_000;
+
+/// In thousandths: with a thousand times as much nothing is near a border.
 pub const FACTOR_MAX: u64 = 1_000_000;
 
 #[cfg(test)]

@@ -47,6 +47,9 @@ pub enum Dispatch {
     Native,
     /// A manager, which hears of each release and each end of a job.
     Managed,
+    /// The kernel, by fixed priorities; a manager hears of each release and each end of a job, as Huang, Gill and Lu (2014)
+    /// have it.
+    Huang2014,
     /// Frame tables, whose sub-frames all CPUs begin and end together.
     Frames,
 }

@@ -62,7 +62,10 @@ fn section(mechanism: &Mechanism, output: &Output) -> String {
     let Mechanism { name, what, .. } = mechanism;
     match &mechanism.not_run {
         Some(why) => format!("\n{name}: {what}: not run: {why}\n"),
-        None => format!("\n{name}: {what}\n{}", table("cost", &mechanism.costs, output)),
+        None => format!(
+            "\n{name}: {what}\n{}",
+            table("cost", &mechanism.costs, output)
+        ),
     }
 }
 

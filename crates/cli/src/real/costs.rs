@@ -1,16 +1,16 @@
 //! What it costs on this machine to carry policies out.
 
+use super::Settings;
 use super::cpus::executive;
 use super::linux::blame;
-use super::Settings;
 use crate::failure::Failure;
 use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use vestal_experiment::costs::name;
-use vestal_linux::{CpuReport, Ended};
+use vestal_linux::report::CpuReport;
+use vestal_linux::{Ended, Summary};
 use vestal_result::bench::Primitive;
-use vestal_statistics::Summary;
 
 /// What there is to say of a cost.
 pub(super) fn cost(name: &str, found: &Summary) -> Primitive {
@@ -31,7 +31,10 @@ pub(super) fn cost(name: &str, found: &Summary) -> Primitive {
 }
 
 /// What a session's mechanism costs in a run, in which jobs overrun; `None`: a signal ended it.
-pub(crate) fn costs(session: &Session, settings: &Settings) -> Result<Option<Vec<Primitive>>, Failure> {
+pub(crate) fn costs(
+    session: &Session,
+    settings: &Settings,
+) -> Result<Option<Vec<Primitive>>, Failure> {
     let refused = Arc::new(AtomicU64::new(0));
     let executive = executive(session, settings, &refused)?;
     let report = executive

@@ -30,13 +30,14 @@ mod threads;
 mod work;
 
 #[cfg(target_os = "linux")]
+pub(crate) use costs::costs;
+#[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives, slack_trace,
+    RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives,
+    slack_trace,
 };
-#[cfg(target_os = "linux")]
-pub(crate) use costs::costs;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]

@@ -48,6 +48,7 @@ mod given;
 pub mod util;
 
 use crate::assumptions::trivially_infeasible;
+use crate::charge;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::parameters::{Parameters, Ratio};
@@ -92,7 +93,9 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
 /// The tasks of `rows`, and behind them a monitor that is scheduled among them, if there is one.
 pub(crate) fn with_monitor<'a>(problem: &Problem, rows: &'a [Row]) -> Cow<'a, [Row]> {
     let place = problem.tasks().len();
-    let monitor = problem.overheads().and_then(|them| them.monitor(place));
+    let monitor = problem
+        .overheads()
+        .and_then(|them| charge::monitor(them, place));
     match monitor {
         None => Cow::Borrowed(rows),
         Some(monitor) => Cow::Owned(rows.iter().copied().chain([monitor]).collect()),

@@ -38,8 +38,8 @@ pub(crate) mod control;
 
 use super::edf_vd::{Sums, decide, outside, with_monitor};
 use crate::assumptions::trivially_infeasible;
+use crate::charge::{Charge, Charged, Paid};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::overheads::{Charge, Charged, Paid};
 use crate::parameters::{Parameters, task_id};
 use crate::problem::{Problem, Row};
 use crate::reason::{CpuLoad, PlacementRule};

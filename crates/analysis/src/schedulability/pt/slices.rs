@@ -13,8 +13,8 @@
 //! most the ceiling of their share, and a job that ends early has left only what comes first. In
 //! other words g_j is subadditive, g_j(a + b) <= g_j(a) + g_j(b); the tests try all small cases.
 
+use crate::charge::{Charge, Charged, Paid};
 use crate::demand::Bound;
-use crate::overheads::{Charge, Charged, Paid};
 use crate::order::priorities_of;
 use crate::parameters::task_id;
 use crate::problem::{Problem, Row};

@@ -138,14 +138,22 @@ pub(crate) fn misses(
             if next[index] != now {
                 continue;
             }
-            let late = if random.once_in(8) { random.between(0, 3) } else { 0 };
+            let late = if random.once_in(8) {
+                random.between(0, 3)
+            } else {
+                0
+            };
             next[index] = now + task.period.as_nanos() + late;
             cpu.above += overheads.release.as_nanos();
             let overruns = random.once_in(overruns_once_in);
-            let level = if overruns { task.criticality } else { Level::LOWEST };
-            let wants_more = Some(task.criticality) < highest && random.once_in(6);
+            let level = if overruns {
+                task.criticality
+            } else {
+                Level::LOWEST
+            };
+            let wants_more = Some(task.criticality) < highest && random.once_in(overruns_once_in);
             let demand = match wants_more {
-                true => task.own_wcet().as_nanos() + random.between(1, 4),
+                true => task.own_wcet().as_nanos() + random.between(1, 12),
                 false => task.wcet.at(level).as_nanos(),
             };
             if task.criticality >= cpu.mode {
