@@ -46,7 +46,7 @@ fn costs_become_overheads_by_who_orders_jobs() {
     assert_eq!((native.job, native.release), (ns(1 + 2 + 6), ns(4)));
     assert_eq!(
         (native.change, native.instant, native.slice),
-        (ns(11), ns(11), ns(11))
+        (ns(15), ns(15), ns(15))
     );
     assert_eq!((native.exhaustion, native.termination), (ns(21), ns(6)));
     assert_eq!((native.detection, native.heartbeat), (ns(15), None));

@@ -1,4 +1,4 @@
-//! Overheads in `analyze`, and `advise`, with costs that were measured once (`examples/overheads.json`) or made up.
+//! Overheads in `analyze`, and `advise`, with costs that were measured once (`examples/overheads/epyc.json`) or made up.
 
 use crate::support::{Scratch, repository, vestal};
 use crate::{FMS, keys};
@@ -7,7 +7,7 @@ use std::fs;
 use vestal_testkit::Random;
 
 const ROVER: &str = "examples/advise.toml";
-const COSTS: &str = "examples/overheads.json";
+const COSTS: &str = "examples/overheads/epyc.json";
 
 /// A file with text, by its name.
 fn written(scratch: &Scratch, name: &str, text: &str) -> String {

@@ -23,7 +23,7 @@ utilization = [0.7]
 "#;
 
 fn costs(scratch: &Scratch) -> String {
-    let text = fs::read_to_string(repository().join("examples/overheads.json")).unwrap();
+    let text = fs::read_to_string(repository().join("examples/overheads/epyc.json")).unwrap();
     scratch.file("costs.json", &text);
     text
 }
