@@ -5,6 +5,7 @@
 //! problem: no clock, no file, no randomness, integer arithmetic only. A test says what its answer
 //! is worth ([`Kind`]) and never says more than that: what a sufficient test does not accept is
 //! *not proven*, not unschedulable.
+//! With [`Overheads`] a problem says what carrying out its policy costs, and a test answers for a CPU that has to.
 //! Servers and devices of a problem ([`served`]) are seen by tests that are for them; all others are about tasks that are
 //! scheduled by themselves.
 //!
@@ -36,6 +37,7 @@
 mod assumptions;
 mod audsley;
 mod bounds;
+mod charge;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;
@@ -46,6 +48,7 @@ mod frame_reason;
 pub mod oracle;
 pub mod order;
 pub mod outcome;
+pub mod overheads;
 pub mod parameters;
 pub mod problem;
 mod rational;
@@ -59,6 +62,7 @@ mod test;
 
 pub use frame_reason::FrameReason;
 pub use outcome::{Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict};
+pub use overheads::{Charging, Heartbeat, Overheads};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{Bus, FiniteJob, Phasing, Problem, ProblemError};
 pub use reason::{CpuLoad, PlacementRule};

@@ -1,11 +1,12 @@
 //! What is to be proved: sporadic tasks with criticality levels, on one CPU if nothing else is said.
 
+use crate::overheads::Overheads;
 use crate::parameters::{ParameterError, Parameters, Scope, task_id};
 use crate::served::{self, Device, ServedError, Server, Wait};
 use core::num::NonZeroU16;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Duration, Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
+use vestal_core::{Duration, Instant, Level, LevelSet, Service, Task, TaskError, TaskId, Wcet};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,6 +46,7 @@ pub struct Problem {
     /// By task; `None`, or no entry, for one that may be released at any time.
     first_releases: Vec<Option<Duration>>,
     bus: Option<Bus>,
+    overheads: Option<Overheads>,
 }
 
 /// A memory bus that all CPUs share: a CPU has one access under way at most, and waits for at most one of each other
@@ -92,14 +94,9 @@ impl Problem {
         for (index, task) in tasks.iter().enumerate() {
             check(task_id(index), task, levels)?;
         }
-        let rows = tasks
-            .iter()
-            .enumerate()
-            .map(|(index, task)| Row::new(index, task))
-            .collect();
         Ok(Self {
+            rows: rows(&tasks),
             tasks,
-            rows,
             levels,
             given: Parameters::default(),
             jobs: Vec::new(),
@@ -110,6 +107,7 @@ impl Problem {
             waits: Vec::new(),
             first_releases: Vec::new(),
             bus: None,
+            overheads: None,
         })
     }
 
@@ -234,6 +232,48 @@ impl Problem {
         self
     }
 
+    /// The same where carrying out the policy costs so much on each CPU: an acceptance holds for such CPUs, and no refusal
+    /// is exact. Tests that cannot take that into account prove nothing ([`crate::Test::charging`]).
+    #[must_use]
+    pub fn with_overheads(mut self, overheads: Overheads) -> Self {
+        self.overheads = Some(overheads);
+        self
+    }
+
+    /// What carrying out the policy costs, if that is to be taken into account.
+    #[must_use]
+    pub const fn overheads(&self) -> Option<&Overheads> {
+        self.overheads.as_ref()
+    }
+
+    /// The same tasks, or jobs, with `numerator` / `denominator` times their execution times, rounded up. The largest factor with
+    /// which a test accepts is the critical scaling factor (Lehoczky, Sha and Ding, RTSS 1989).
+    #[must_use]
+    pub fn scaled(&self, numerator: u64, denominator: u64) -> Self {
+        self.with_wcets(|nanos| {
+            let product = u128::from(nanos) * u128::from(numerator);
+            let scaled = product.div_ceil(u128::from(denominator.max(1)));
+            // Beyond the horizon no deadline is met; no task needs nothing at its own level.
+            let scaled = u64::try_from(scaled).unwrap_or(u64::MAX);
+            scaled.clamp(nanos.min(1), HORIZON_NANOS + 1)
+        })
+    }
+
+    /// The same with a change of each execution time in ns, which keeps their order.
+    pub(crate) fn with_wcets(&self, change: impl Fn(u64) -> u64) -> Self {
+        let mut changed = self.clone();
+        let service = |amount: Service| Service::from_nanos(change(amount.as_nanos()));
+        for task in &mut changed.tasks {
+            task.wcet = task.wcet.map(service);
+            task.degraded = task.degraded.map(service);
+        }
+        for job in &mut changed.jobs {
+            job.wcet = job.wcet.map(service);
+        }
+        changed.rows = rows(&changed.tasks);
+        changed
+    }
+
     /// When the first job of a task is released, if it is known to be periodic.
     #[must_use]
     pub fn first_release(&self, task: TaskId) -> Option<Duration> {
@@ -305,6 +345,11 @@ impl Problem {
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
+}
+
+fn rows(tasks: &[Task]) -> Vec<Row> {
+    let rows = tasks.iter().enumerate();
+    rows.map(|(index, task)| Row::new(index, task)).collect()
 }
 
 /// A task as plain numbers, small enough that a set of them stays in the nearest cache.

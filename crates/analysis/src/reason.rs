@@ -109,6 +109,16 @@ pub enum Reason {
         /// Why not.
         why: Box<Reason>,
     },
+    /// With overheads, for the reason in it, in which execution times are those with overheads.
+    WithOverheads {
+        /// Why not.
+        why: Box<Reason>,
+    },
+    /// The test cannot take overheads into account, or not these.
+    OverheadsNotTaken {
+        /// Which.
+        what: &'static str,
+    },
     /// The test is for tasks, and the problem is a finite job set.
     JobSet,
     /// The test is for finite job sets, and the problem has tasks.
@@ -343,6 +353,12 @@ impl fmt::Display for NamedReason<'_> {
             }
             Reason::OnCpu { cpu, why } => {
                 write!(f, "on CPU {}: {}", cpu.0, why.with_names(self.names))
+            }
+            Reason::WithOverheads { why } => {
+                write!(f, "with overheads: {}", why.with_names(self.names))
+            }
+            Reason::OverheadsNotTaken { what } => {
+                write!(f, "the test cannot take {what} into account")
             }
             Reason::JobSet => f.write_str("the test is for tasks, this is a finite job set"),
             Reason::NotJobSet => f.write_str("the test is for finite job sets, these are tasks"),

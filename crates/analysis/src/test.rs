@@ -1,6 +1,8 @@
 //! What a schedulability test is to those who run it.
 
+use crate::charge::{Charge, Charged, Paid};
 use crate::outcome::{Kind, Outcome, Reason};
+use crate::overheads::{Charging, Overheads};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
 use crate::scratch::Scratch;
@@ -27,6 +29,8 @@ pub struct Test {
     /// Whether it is about servers ([`Problem::servers`]); all others are about tasks that are scheduled by
     /// themselves.
     pub is_for_servers: bool,
+    /// How it takes overheads into account ([`Problem::overheads`]).
+    pub charging: Charging,
     /// One line for lists.
     pub summary: &'static str,
     pub(crate) analyse: fn(&Problem) -> Outcome,
@@ -58,10 +62,21 @@ impl Test {
             is_for_job_sets: false,
             is_for_several_cpus: false,
             is_for_servers: false,
+            charging: Charging::No,
             summary,
             analyse,
             accepts: None,
         }
+    }
+
+    /// The same with overheads taken into account in this way; without it not at all.
+    ///
+    /// [`Charging::Jobs`] is for tests that bound an interval in which the CPU executes jobs that they count, one or more:
+    /// [`crate::overheads`] has the argument.
+    #[must_use]
+    pub const fn charging(mut self, charging: Charging) -> Self {
+        self.charging = charging;
+        self
     }
 
     /// The same for problems of several CPUs, too: without it, the answer about those is *not proven*.
@@ -78,16 +93,65 @@ impl Test {
         self
     }
 
-    /// The full answer, with response times and reason.
+    /// The full answer, with response times and reason. With overheads response times are those with overheads, a reason is
+    /// [`Reason::WithOverheads`], and no test is exact.
     #[must_use]
     pub fn analyse(&self, problem: &Problem) -> Outcome {
-        match self.outside(problem) {
-            Some(why) => {
-                let count = problem.tasks().len() + problem.jobs().len();
-                Outcome::outside(self.kind, why, count)
-            }
-            None => (self.analyse)(problem),
+        if let Some(why) = self.outside(problem) {
+            let count = problem.tasks().len() + problem.jobs().len();
+            return Outcome::outside(self.kind, why, count);
         }
+        let Some(overheads) = problem.overheads() else {
+            return (self.analyse)(problem);
+        };
+        let mut outcome = match self.charge(problem, overheads) {
+            Some(charge) => (self.analyse)(&charge.problem(problem)),
+            None => (self.analyse)(problem),
+        };
+        outcome.why = outcome
+            .why
+            .map(|why| Reason::WithOverheads { why: Box::new(why) });
+        if outcome.kind == Kind::Exact {
+            outcome.kind = Kind::Sufficient;
+            outcome.verdict = outcome.kind.verdict(outcome.why.is_none());
+        }
+        outcome
+    }
+
+    /// What it is asked about instead of the problem itself; `None`: it does it itself.
+    fn charge(&self, problem: &Problem, overheads: &Overheads) -> Option<Charge> {
+        let paid = match self.charging {
+            Charging::No | Charging::Slices | Charging::Itself => return None,
+            Charging::Jobs | Charging::JobsAndMonitor => Paid::Jobs,
+            Charging::Instants => Paid::Instants,
+        };
+        let levels = problem.levels().count();
+        Some(match problem.jobs().len() {
+            0 => {
+                let rows = problem.rows().iter();
+                let tasks = rows.map(|row| Charged::whole(row, levels - 1));
+                Charge::new(overheads, tasks, levels, paid)
+            }
+            jobs => Charge::of_jobs(overheads, jobs, levels),
+        })
+    }
+
+    /// Which overheads it cannot take into account.
+    fn cannot_take(&self, overheads: &Overheads) -> Option<Reason> {
+        let what = match self.charging {
+            Charging::No => "overheads",
+            Charging::Jobs | Charging::Instants | Charging::Slices
+                if overheads.has_scheduled_monitor() =>
+            {
+                "a monitor that is scheduled among the tasks"
+            }
+            Charging::Jobs
+            | Charging::JobsAndMonitor
+            | Charging::Instants
+            | Charging::Slices
+            | Charging::Itself => return None,
+        };
+        Some(Reason::OverheadsNotTaken { what })
     }
 
     /// Why it does not speak of such a problem at all.
@@ -101,6 +165,9 @@ impl Test {
         // It would speak of all tasks on a single one.
         if cpus > 1 && !self.is_for_several_cpus {
             return Some(Reason::SeveralCpus { cpus });
+        }
+        if let Some(why) = problem.overheads().and_then(|them| self.cannot_take(them)) {
+            return Some(why);
         }
         // Servers delay tasks beyond what a test of tasks alone knows of.
         match (problem.servers().is_empty(), self.is_for_servers) {
@@ -122,12 +189,19 @@ impl Test {
     /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
     /// schedulable; for an unsafe one, what its paper claims. The fast path: once `scratch` has
     /// grown to the size of the problem, nothing is allocated (except where sums of utilisations
-    /// are compared that differ by less than about 2^-55).
+    /// are compared that differ by less than about 2^-55, and where there are overheads).
     #[must_use]
     pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
-        match self.accepts {
-            Some(accepts) => self.outside(problem).is_none() && accepts(problem, scratch),
-            None => self.analyse(problem).why.is_none(),
+        let Some(accepts) = self.accepts else {
+            return self.analyse(problem).why.is_none();
+        };
+        if self.outside(problem).is_some() {
+            return false;
+        }
+        let overheads = problem.overheads();
+        match overheads.and_then(|overheads| self.charge(problem, overheads)) {
+            Some(charge) => accepts(&charge.problem(problem), scratch),
+            None => accepts(problem, scratch),
         }
     }
 
@@ -169,6 +243,7 @@ macro_rules! test {
             is_for_job_sets: false,
             is_for_several_cpus: false,
             is_for_servers: false,
+            charging: $crate::Charging::Jobs,
             summary: $summary,
             analyse: $analyse,
             accepts: $accepts,

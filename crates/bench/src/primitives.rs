@@ -31,6 +31,11 @@ pub struct Primitive {
     pub cost: Summary,
 }
 
+/// What one thread costs to wake another one that takes the CPU: its name.
+pub const SWITCH: &str = "futex wake with switch, same CPU";
+/// What a thread loses whose CPU serves the timer of a less urgent one: its name.
+pub const RELEASE: &str = "release of a less urgent thread";
+
 const ROUNDS: u32 = 1_000;
 const SLEEPS: u32 = 300;
 const SLEEP_NANOS: u64 = 1_000_000;
@@ -81,7 +86,8 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     blocked.end();
     armings(perf, &mut row)?;
     row("trace record", trace_records(ROUNDS));
-    row("futex wake with switch, same CPU", ping_pong(cpu)?);
+    row(SWITCH, ping_pong(cpu)?);
+    row(RELEASE, releases(cpu)?);
     row("eventfd to epoll, same CPU", event(cpu)?);
     row(
         "clock_nanosleep lateness",
@@ -255,6 +261,16 @@ impl Helper {
         }
     }
 
+    /// Sleeps until the instant that a question names.
+    fn doze(words: &Words) {
+        let mut seen = 0;
+        while !words.ended.load(Ordering::SeqCst) {
+            futex::wait_until(&words.ask, seen, None);
+            seen = words.ask.load(Ordering::SeqCst);
+            sleep_until(words.noticed.load(Ordering::SeqCst));
+        }
+    }
+
     /// Answers each question at once.
     fn answer(words: &Words) {
         let mut seen = 0;
@@ -291,6 +307,34 @@ fn ping_pong(cpu: usize) -> io::Result<Histogram> {
         costs.record(words.noticed.load(Ordering::SeqCst).saturating_sub(before));
         // The helper goes back to its wait.
         sleep_until(monotonic_nanos() + SLEEP_NANOS / 10);
+    }
+    helper.end();
+    Ok(costs)
+}
+
+/// The longest step of a burning thread's clock when a less urgent thread of its CPU is released.
+fn releases(cpu: usize) -> io::Result<Histogram> {
+    const WINDOW_NANOS: u64 = 50_000;
+    let helper = Helper::start(cpu, LOW, Helper::doze)?;
+    let words = &helper.words;
+    let mut costs = Histogram::default();
+    for round in 1..=SLEEPS {
+        let release = monotonic_nanos() + SLEEP_NANOS;
+        words.noticed.store(release, Ordering::SeqCst);
+        words.ask.store(round, Ordering::SeqCst);
+        futex::wake_all(&words.ask);
+        // Until then the helper has the CPU, and asks to be woken.
+        sleep_until(release - SLEEP_NANOS / 2);
+        let (mut last, mut longest) = (monotonic_nanos(), 0);
+        while last < release + WINDOW_NANOS {
+            let now = monotonic_nanos();
+            if now >= release {
+                longest = longest.max(now - last);
+            }
+            last = now;
+        }
+        costs.record(longest);
+        sleep_until(last + SLEEP_NANOS / 10);
     }
     helper.end();
     Ok(costs)

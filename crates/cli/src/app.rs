@@ -87,6 +87,7 @@ fn dispatch(command: &Command, output: &Output) -> Outcome {
     match command {
         Command::Check(args) => commands::check::check(args, output),
         Command::Analyze(args) => commands::analyze::analyze(args, output),
+        Command::Advise(args) => commands::advise::advise(args, output),
         Command::Simulate(args) => commands::simulate::simulate(args, output),
         Command::Run(args) => commands::run::run(args, output),
         Command::Replay(args) => commands::replay::replay(args, output),

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Is the task set schedulable? Response times, and why
     Analyze(AnalyzeArgs),
+    /// Which policies and mechanisms keep the task set schedulable on this machine, with what margin?
+    Advise(AdviseArgs),
     /// Run the task set in exact simulated time
     Simulate(SimulateArgs),
     /// Run the task set on this machine's CPUs, for real
@@ -109,8 +111,31 @@ pub(crate) struct AnalyzeArgs {
     /// Use and check these parameters instead of computing them
     #[arg(long, value_name = "FILE")]
     pub(crate) parameters: Option<PathBuf>,
-    #[arg(long, value_name = "FILE", hide = true)]
+    #[command(flatten)]
+    pub(crate) overheads: OverheadArgs,
+}
+
+/// What carrying a policy out costs.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OverheadArgs {
+    /// Take overheads into account: what bench primitives or bench overhead printed with --format json
+    #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
+    /// Which figure of each overhead; none of them is a bound [default: max]
+    #[arg(long, value_name = "mean|p99|max")]
+    pub(crate) statistic: Option<String>,
+    /// The mechanism whose overheads count, of those in the file [default: the first one that carries the policy out]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) mechanism: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdviseArgs {
+    /// A task-set file, TOML or JSON; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overheads: OverheadArgs,
 }
 
 /// What simulated and real runs have in common.

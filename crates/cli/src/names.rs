@@ -8,7 +8,7 @@ pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("VESTAL_COMMIT"), ")");
 
 /// Commands of the interface that this version does not have.
-pub(crate) const PLANNED_COMMANDS: [&str; 2] = ["advise", "convert"];
+pub(crate) const PLANNED_COMMANDS: [&str; 1] = ["convert"];
 
 /// The failure for an unknown name: a guess, and the names that are known.
 pub(crate) fn unknown(

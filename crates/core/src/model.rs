@@ -115,6 +115,14 @@ impl Wcet {
         }
     }
 
+    /// The same vector with `change` of each value, which must not make a larger value smaller than a smaller one.
+    #[must_use]
+    pub fn map(self, change: impl FnMut(Service) -> Service) -> Self {
+        Self {
+            values: self.values.map(change),
+        }
+    }
+
     /// C_i(level). A level beyond [`LEVELS_MAX`] has the highest level's value.
     #[must_use]
     pub fn at(&self, level: Level) -> Service {

@@ -5,15 +5,18 @@
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
 use crate::carried::Carried;
+use crate::costs::Statistic;
 use crate::file::Experiment;
 use crate::measure::Asked;
 use crate::misses;
 use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
 use crate::spec::SimulationSpec;
+use std::borrow::Cow;
 use std::cell::LazyCell;
-use vestal_analysis::{Parameters, Problem, Reason, Scratch, Test};
+use std::fmt;
+use vestal_analysis::{Overheads, Parameters, Problem, Reason, Scratch, Test};
 use vestal_core::LevelSet;
-use vestal_policy::{Analysis, Cluster, Options, Policy, Registry};
+use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry};
 use vestal_workload::TaskSet;
 
 /// What a test or a simulation said of a set.
@@ -45,7 +48,7 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub enum Question<'a> {
     /// Does this test accept it?
-    Test(&'a Test),
+    Test(TestQuestion<'a>),
     /// Does this simulation miss no guaranteed deadline?
     Simulation(Simulation<'a>),
     /// What becomes of the test's acceptance? *Yes*: a sound test of the same policy proves the set. *No*: a
@@ -55,6 +58,33 @@ pub enum Question<'a> {
     /// What is counted in this simulation? *Yes*: it ran to its end; *no*: the policy has no order for the set;
     /// *undecided*: too many jobs waited before. Only of the first there are counts.
     Measure(Measurement<'a>),
+}
+
+/// A test, and the overheads with which it is asked.
+#[derive(Clone, Debug)]
+pub struct TestQuestion<'a> {
+    /// The test.
+    pub test: &'a Test,
+    /// With which overheads; none: without.
+    pub overheads: Option<(Statistic, Overheads)>,
+}
+
+impl<'a> From<&'a Test> for TestQuestion<'a> {
+    fn from(test: &'a Test) -> Self {
+        Self {
+            test,
+            overheads: None,
+        }
+    }
+}
+
+impl fmt::Display for TestQuestion<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.overheads {
+            None => write!(f, "{}", self.test),
+            Some((statistic, _)) => write!(f, "{}@{}", self.test, statistic.name()),
+        }
+    }
 }
 
 /// A check of what a test accepts.
@@ -129,7 +159,7 @@ pub fn is_check(label: &str) -> bool {
 }
 
 impl<'a> Question<'a> {
-    /// The column's name in results: the test's, `sim:POLICY/SCENARIO`, or `check:TEST`.
+    /// The column's name in results: the test's, with overheads `TEST@STATISTIC`, `sim:POLICY/SCENARIO`, or `check:TEST`.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -149,6 +179,13 @@ impl<'a> Question<'a> {
                 Self::Measure(measurement) => Some(measurement.counted.clone()),
                 Self::Test(_) | Self::Simulation(_) | Self::Check(_) => None,
             },
+            overheads: match self {
+                Self::Test(TestQuestion {
+                    overheads: Some((_, overheads)),
+                    ..
+                }) => Some(*overheads),
+                Self::Test(_) | Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
+            },
         }
     }
 
@@ -156,7 +193,7 @@ impl<'a> Question<'a> {
     #[must_use]
     pub const fn test(&self) -> Option<&'a Test> {
         match self {
-            Self::Test(test) => Some(test),
+            Self::Test(question) => Some(question.test),
             Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
         }
     }
@@ -233,7 +270,7 @@ impl Evaluator {
         let mut found = Found::default();
         for question in questions {
             found.answers.push(match question {
-                Question::Test(test) => self.ask(test, &problem),
+                Question::Test(question) => self.asked(question, (set, &problem))?,
                 Question::Simulation(simulation) => is_kept(&simulation.run(drawn)?),
                 Question::Check(check) => self.check(check, (set, &problem), seed)?,
                 Question::Measure(measurement) => {
@@ -281,13 +318,33 @@ impl Evaluator {
         })
     }
 
+    /// A test for several CPUs is asked about those of the set, and may want to know of offsets.
+    fn asked(
+        &mut self,
+        question: &TestQuestion<'_>,
+        (set, problem): (&TaskSet, &Problem),
+    ) -> Result<Answer, String> {
+        let test = question.test;
+        let mut problem = Cow::Borrowed(problem);
+        if test.is_for_several_cpus {
+            let whole = vestal_policy::problem(set, test, &Given::default());
+            problem = Cow::Owned(whole.map_err(|refusal| refusal.to_string())?);
+        }
+        if let Some((_, overheads)) = question.overheads {
+            problem = Cow::Owned(problem.into_owned().with_overheads(overheads));
+        }
+        Ok(self.ask(test, &problem))
+    }
+
     fn ask(&mut self, test: &Test, problem: &Problem) -> Answer {
         if test.accepts(problem, &mut self.scratch) {
             return Answer::Yes;
         }
         // Only the full answer tells a refusal from a search that reached its limit.
+        let undecided = |why: &Reason| matches!(why, Reason::SearchLimit { .. });
         match test.analyse(problem).why {
-            Some(Reason::SearchLimit { .. }) => Answer::Undecided,
+            Some(Reason::WithOverheads { why }) if undecided(&why) => Answer::Undecided,
+            Some(why) if undecided(&why) => Answer::Undecided,
             Some(_) | None => Answer::No,
         }
     }

@@ -34,8 +34,12 @@ pub struct Experiment {
     pub axes: Vec<Axis>,
     /// The parameter whose values weigh the results of a curve, if any.
     pub weight_by: Option<String>,
-    /// Names of tests, with variant.
+    /// Names of tests, with variant; behind an `@` the figure of each overhead with which it is asked.
     pub tests: Vec<String>,
+    /// The file of overheads, as the experiment names it: relative to where that is.
+    pub overheads: Option<String>,
+    /// The only mechanism whose overheads count.
+    pub mechanism: Option<String>,
     /// Names of tests whose acceptances are checked set by set.
     pub checks: Vec<String>,
     /// Simulations.
@@ -78,7 +82,9 @@ struct Raw {
     chunk: Option<Spanned<u32>>,
     weight_by: Option<Spanned<String>>,
     #[serde(default)]
-    tests: Vec<String>,
+    tests: Vec<Spanned<String>>,
+    overheads: Option<Spanned<String>>,
+    mechanism: Option<Spanned<String>>,
     #[serde(default)]
     check: Vec<String>,
     #[serde(default)]
@@ -149,7 +155,9 @@ impl Experiment {
             chunk,
             axes,
             weight_by: raw.weight_by.map(Spanned::into_inner),
-            tests: raw.tests,
+            tests: raw.tests.into_iter().map(Spanned::into_inner).collect(),
+            overheads: raw.overheads.map(Spanned::into_inner),
+            mechanism: raw.mechanism.map(Spanned::into_inner),
             checks: raw.check,
             simulations: Vec::new(),
             measures: Vec::new(),
@@ -263,6 +271,7 @@ fn check_asked(source: &Arc<Source>, raw: &Raw, axes: &[Axis]) -> Result<(), Dia
         numbers(axes, plot.as_ref())
             .map_err(|(found, expected)| wrong(source, plot.span(), "plot", found, expected))?;
     }
+    check_overheads(source, raw)?;
     let nothing = raw.tests.is_empty() && raw.check.is_empty();
     if nothing && raw.simulate.is_empty() && raw.measure.is_empty() {
         let expected = "`tests`, `check`, `[[simulate]]`, or `[[measure]]`";
@@ -270,6 +279,32 @@ fn check_asked(source: &Arc<Source>, raw: &Raw, axes: &[Axis]) -> Result<(), Dia
         return Err(wrong(source, 0..0, "", found, expected));
     }
     Ok(())
+}
+
+/// Whether what is said of overheads fits together.
+fn check_overheads(source: &Arc<Source>, raw: &Raw) -> Result<(), Diagnostics> {
+    let with = raw.tests.iter().find(|name| name.as_ref().contains('@'));
+    match (&raw.overheads, with) {
+        (None, Some(name)) => {
+            let found = format!("\"{}\"", name.as_ref());
+            let expected = "a name without `@`, or a file of `overheads`";
+            return Err(wrong(source, name.span(), "tests", found, expected));
+        }
+        (Some(file), None) => {
+            let found = format!("\"{}\"", file.as_ref());
+            let expected = "tests that are asked with overheads, as \"amc-rtb@max\"";
+            return Err(wrong(source, file.span(), "overheads", found, expected));
+        }
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    match (&raw.mechanism, &raw.overheads) {
+        (Some(name), None) => {
+            let found = format!("\"{}\"", name.as_ref());
+            let expected = "a file of `overheads`, which has mechanisms";
+            Err(wrong(source, name.span(), "mechanism", found, expected))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The values that a parameter takes: one of the recipe, each of whose values it can have, or one that only

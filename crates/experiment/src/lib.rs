@@ -13,6 +13,7 @@ mod carried;
 pub mod charts;
 pub mod checksum;
 pub mod columns;
+pub mod costs;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;

@@ -4,6 +4,7 @@
 //! value is their quotient, and what is said of a point is the mean of its sets' values, each set as heavy as any other.
 //! So sets are what an interval is over: they are drawn independently, which the jobs of a set are not.
 
+use vestal_analysis::Overheads;
 use vestal_core::Task;
 use vestal_sim::Statistics;
 use vestal_sim::statistics::TaskStatistics;
@@ -111,6 +112,8 @@ pub struct Asked {
     pub label: String,
     /// What is counted, if it is a measure.
     pub counted: Option<Counted>,
+    /// The overheads with which it is asked, if it is a test.
+    pub overheads: Option<Overheads>,
 }
 
 impl Asked {
@@ -120,7 +123,15 @@ impl Asked {
         Self {
             label: label.into(),
             counted: None,
+            overheads: None,
         }
+    }
+
+    /// Its name with the overheads with which it is asked, if it is.
+    #[must_use]
+    pub fn overheads(&self) -> Option<String> {
+        let overheads = self.overheads?;
+        Some(format!("{}: {overheads:?}", self.label))
     }
 
     /// The names of its columns of counts.
@@ -173,6 +184,7 @@ mod tests {
                 measure: Measure::named("miss-ratio").unwrap(),
                 levels: ["LO", "HI"].map(str::to_owned).to_vec(),
             }),
+            overheads: None,
         };
         assert_eq!(
             asked.counts(),

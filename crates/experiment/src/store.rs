@@ -59,6 +59,9 @@ pub struct Manifest {
     /// What was counted in every set, in the order of the columns behind these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<String>,
+    /// The overheads with which tests were asked, of each its column and what it took into account.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overheads: Vec<String>,
 }
 
 impl Manifest {
@@ -74,6 +77,7 @@ impl Manifest {
             sets: experiment.sets,
             columns: asked.iter().map(|asked| asked.label.clone()).collect(),
             counts: asked.iter().flat_map(Asked::counts).collect(),
+            overheads: asked.iter().filter_map(Asked::overheads).collect(),
         };
         manifest.fingerprint = manifest.fingerprint_with(&experiment.source.text);
         manifest
@@ -108,6 +112,10 @@ impl Manifest {
             state.add_text("");
         }
         self.counts.iter().for_each(|count| state.add_text(count));
+        if !self.overheads.is_empty() {
+            state.add_text("");
+        }
+        self.overheads.iter().for_each(|of| state.add_text(of));
         state.add_text(text);
         state.digits()
     }

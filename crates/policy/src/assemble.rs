@@ -125,6 +125,22 @@ pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Ref
     of_tasks(set, tasks, cpus(set), (test, given, &Parameters::default()))
 }
 
+/// What `test` is asked about a set under a policy: the same, in the order that the policy has by a rule of its own.
+///
+/// # Errors
+/// The same.
+pub fn problem_under(
+    policy: &dyn Policy,
+    set: &TaskSet,
+    test: &Test,
+    given: &Given,
+) -> Result<Problem, Refusal> {
+    let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
+    let rule = policy.rule(&tasks);
+    check_rule(&rule, tasks.len(), policy.about().name)?;
+    of_tasks(set, tasks, cpus(set), (test, given, &rule))
+}
+
 fn of_tasks(
     set: &TaskSet,
     tasks: Vec<Task>,

@@ -24,7 +24,7 @@ mod servers;
 mod setup;
 mod system;
 
-pub use assemble::{Analysis, assemble, given, levels, problem};
+pub use assemble::{Analysis, assemble, given, levels, problem, problem_under};
 pub use configuration::{
     Configuration, FrameFault, FrameLists, Levels, OneCpu, Precision, Servers, User,
 };

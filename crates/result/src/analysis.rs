@@ -13,8 +13,20 @@ pub struct Analyses {
     pub format: Format,
     /// The task-set file.
     pub file: String,
+    /// Where overheads come from that were taken into account; null without.
+    #[serde(default)]
+    pub overheads: Option<Overheads>,
     /// What each test said.
     pub results: Vec<Analysis>,
+}
+
+/// Where overheads come from that tests take into account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Overheads {
+    /// The file with what was measured; null if it was measured just before.
+    pub file: Option<String>,
+    /// Which statistic of it is taken: `mean`, `p99` or `max`.
+    pub statistic: String,
 }
 
 /// What one test said.
@@ -41,6 +53,9 @@ pub struct Analysis {
     pub parameters: Map<String, Value>,
     /// Why it is not proved.
     pub why: Option<String>,
+    /// The mechanism whose overheads are taken into account; null without.
+    #[serde(default)]
+    pub mechanism: Option<String>,
     /// How long it took, in microseconds.
     #[serde(default)]
     pub elapsed_us: u64,

@@ -15,6 +15,43 @@ pub struct Primitives {
     pub bench: String,
     /// By mechanism.
     pub primitives: Vec<Primitive>,
+    /// What carrying policies out costs with each way to do it.
+    #[serde(default)]
+    pub mechanisms: Vec<Mechanism>,
+}
+
+/// A way to carry policies out on this machine, and what it costs: what schedulability tests take into account as overheads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mechanism {
+    /// Its name, for `--mechanism`.
+    pub name: String,
+    /// What it is.
+    pub what: String,
+    /// Who orders jobs.
+    pub dispatch: Dispatch,
+    /// Why it was not run; null if it was.
+    #[serde(default)]
+    pub not_run: Option<String>,
+    /// The period of a monitor that looks at budgets periodically; null for others.
+    #[serde(default)]
+    pub heartbeat_ns: Option<u64>,
+    /// What it costs, by name.
+    pub costs: Vec<Primitive>,
+}
+
+/// Who orders the jobs of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dispatch {
+    /// The kernel, by fixed priorities; a manager handles exceptions.
+    Native,
+    /// A manager, which hears of each release and each end of a job.
+    Managed,
+    /// The kernel, by fixed priorities; a manager hears of each release and each end of a job, as Huang, Gill and Lu (2014)
+    /// have it.
+    Huang2014,
+    /// Frame tables, whose sub-frames all CPUs begin and end together.
+    Frames,
 }
 
 /// What a mechanism of the kernel costs.
@@ -24,6 +61,9 @@ pub struct Primitive {
     pub name: String,
     /// How often it was measured.
     pub count: u64,
+    /// The mean, rounded up.
+    #[serde(default)]
+    pub mean_ns: u64,
     /// The median.
     pub median_ns: u64,
     /// The 99th percentile.
@@ -122,6 +162,9 @@ pub struct Overhead {
     pub invocations: Vec<Times>,
     /// Fig. 6, by number of threads.
     pub preemptions: Vec<Preemptions>,
+    /// What carrying policies out costs with each way to do it.
+    #[serde(default)]
+    pub mechanisms: Vec<Mechanism>,
     /// What became of claims.
     pub claims: Vec<Finding>,
 }

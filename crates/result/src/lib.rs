@@ -18,6 +18,7 @@
 //!
 //! The crate is types and their schema ([`schema`]): it reads no file, judges nothing and prints nothing.
 
+pub mod advice;
 pub mod analysis;
 pub mod bench;
 pub mod check;

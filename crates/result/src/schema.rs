@@ -1,6 +1,6 @@
 //! The types of all documents, listed once, and their schema.
 
-use crate::{analysis, bench, check, doctor, failure, files, replay, run};
+use crate::{advice, analysis, bench, check, doctor, failure, files, replay, run};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -26,6 +26,7 @@ macro_rules! documents {
 documents! {
     failure::Failure,
     check::Check,
+    advice::Advice,
     analysis::Analyses,
     run::Run,
     run::Demo,

@@ -4,6 +4,7 @@ mod servers;
 
 use crate::args::AnalyzeArgs;
 use crate::clock::Stopwatch;
+use crate::commands::overheads::{Source, Taken};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::output::{Output, Painter, Style};
@@ -35,10 +36,8 @@ pub(crate) struct TestResult {
 }
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
-    if args.overheads.is_some() {
-        return Err(Failure::not_in_this_version("--overheads"));
-    }
     let named = named_tests(args)?;
+    let overheads = Source::of_file(&args.overheads)?;
     let set = input::task_set(&args.file, output)?;
     let tests = wanted_tests(registry(), args, (&set, &named), output);
     let parameters = read_parameters(args.parameters.as_deref(), &set)?;
@@ -46,8 +45,12 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
-    let results = ask((&args.file, &set), (&tests, &named), &given, output)?;
+    let circumstances = (&given, overheads.as_ref());
+    let results = ask((&args.file, &set), (&tests, &named), circumstances, output)?;
     let exit = Exit::holds(holds(args, &results));
+    if let Some(overheads) = &overheads {
+        output.human(&format!("{}\n\n", overheads.in_words()));
+    }
     for result in &results {
         output.human(&section(result, &set, output));
     }
@@ -71,6 +74,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     output.json(&Analyses {
         format: Format::V1,
         file: shown(&args.file),
+        overheads: overheads.as_ref().map(Source::said),
         results: results.into_iter().map(|result| result.said).collect(),
     })?;
     Ok(exit)
@@ -80,14 +84,25 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
 fn ask(
     (path, set): (&Path, &TaskSet),
     (tests, named): (&[&Test], &[&Test]),
-    given: &Given,
+    (given, overheads): (&Given, Option<&Source>),
     output: &Output,
 ) -> Result<Vec<TestResult>, Failure> {
     let progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
         progress.at(done as u64);
-        match one(path, set, test, given) {
+        let taken = overheads.map(|source| source.of_test(test)).transpose()?;
+        let Some(taken) = taken.map_or(Some(None), |found| found.map(Some)) else {
+            let why = "none of the mechanisms whose overheads are taken into account carries its policy out";
+            if is_among(named, test) {
+                let help = "choose another one with --mechanism, or another file with --overheads";
+                let failure = Failure::input(format!("analyze with {test}"), why);
+                return Err(failure.with_help(help));
+            }
+            output.note(&format!("{test} is left out: {why}"));
+            continue;
+        };
+        match one(path, set, test, (given, taken.as_ref())) {
             Ok(result) => results.push(result),
             // A file whose servers are incomplete is as good as any to the tests that ignore them.
             Err(failure)
@@ -110,15 +125,21 @@ pub(crate) fn one(
     path: &Path,
     set: &TaskSet,
     test: &Test,
-    given: &Given,
+    (given, taken): (&Given, Option<&Taken>),
 ) -> Result<TestResult, Failure> {
     let problem = vestal_policy::problem(set, test, given);
     let what = || format!("analyze {} with {test}", shown(path));
     let problem = problem.map_err(|refusal| Failure::refused(what(), refusal))?;
+    let problem = match taken {
+        None => problem,
+        Some(taken) => problem.with_overheads(taken.overheads),
+    };
     let watch = Stopwatch::start();
     let found = test.analyse(&problem);
     let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
-    Ok(TestResult::new(test, set, (&problem, &found), elapsed_us))
+    let mut result = TestResult::new(test, set, (&problem, &found), elapsed_us);
+    result.said.mechanism = taken.map(|taken| taken.mechanism.clone());
+    Ok(result)
 }
 
 /// Each test asked for by name.
@@ -266,6 +287,7 @@ impl TestResult {
                 .why
                 .as_ref()
                 .map(|why| why.with_names(names).to_string()),
+            mechanism: None,
             elapsed_us,
         };
         Self {
@@ -339,8 +361,12 @@ fn verdict_style(verdict: said::Verdict) -> Style {
 /// One test for people: its verdict, its table, its reason.
 pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
     let (painter, said) = (output.painter(), &result.said);
+    let with = said.mechanism.as_ref();
+    let with = with.map_or_else(String::new, |name| {
+        format!(", with the overheads of {name}")
+    });
     let mut text = format!(
-        "{}: {} ({} test, took {} us)\n",
+        "{}: {} ({} test{with}, took {} us)\n",
         painter.paint(Style::Bold, &said.name()),
         painter.paint(verdict_style(said.verdict), &said.verdict.to_string()),
         said.kind,

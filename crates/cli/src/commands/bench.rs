@@ -1,16 +1,20 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
+mod costs;
 mod overhead;
 mod slack_trace;
 
+pub(super) use costs::mechanisms;
+
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::output::Output;
 use crate::quantity::short;
 use crate::real;
 use crate::table::Grid;
 use vestal_result::Format;
-use vestal_result::bench::Primitives;
+use vestal_result::bench::{Mechanism, Primitive, Primitives};
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
@@ -29,19 +33,40 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         }
     }
     let primitives = real::primitives(output)?;
-    let grid = Grid::of(&primitives, output)
-        .text("mechanism", |cost| &cost.name)
-        .number("count", |cost| cost.count)
-        .number("median", |cost| short(cost.median_ns))
-        .number("p99", |cost| short(cost.p99_ns))
-        .number("max", |cost| short(cost.max_ns));
-    output.human(&grid.render());
+    let mechanisms = mechanisms(&primitives, None, output)?;
+    output.human(&table("primitive", &primitives, output));
+    for mechanism in &mechanisms {
+        output.human(&section(mechanism, output));
+    }
     output.json(&Primitives {
         format: Format::V1,
         bench: "primitives".to_owned(),
         primitives,
+        mechanisms,
     })?;
-    Ok(Exit::Holds)
+    Ok(Exit::holds(!interrupt::asked()))
+}
+
+fn table(what: &str, costs: &[Primitive], output: &Output) -> String {
+    let grid = Grid::of(costs, output)
+        .text(what, |cost| &cost.name)
+        .number("count", |cost| cost.count)
+        .number("mean", |cost| short(cost.mean_ns))
+        .number("median", |cost| short(cost.median_ns))
+        .number("p99", |cost| short(cost.p99_ns))
+        .number("max", |cost| short(cost.max_ns));
+    grid.render()
+}
+
+fn section(mechanism: &Mechanism, output: &Output) -> String {
+    let Mechanism { name, what, .. } = mechanism;
+    match &mechanism.not_run {
+        Some(why) => format!("\n{name}: {what}: not run: {why}\n"),
+        None => format!(
+            "\n{name}: {what}\n{}",
+            table("cost", &mechanism.costs, output)
+        ),
+    }
 }
 
 /// What is said of overheads says nothing of primitives.

@@ -106,7 +106,12 @@ fn check_and_analyze(path: &Path, set: &TaskSet, output: &Output) -> Result<Test
     let title = "Is it schedulable, whatever happens?";
     let line = format!("vestal analyze {FILE} --test {TEST}");
     step(output, 2, title, &line, ANALYZE);
-    let analysis = analyze::one(path, set, find_test(TEST, "analyze")?, &Given::default())?;
+    let analysis = analyze::one(
+        path,
+        set,
+        find_test(TEST, "analyze")?,
+        (&Given::default(), None),
+    )?;
     output.human(&analyze::section(&analysis, set, output));
     Ok(analysis)
 }

@@ -70,7 +70,7 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
         }
     }
     let what = format!("explain `{topic}`");
-    names::unknown(&what, "policy, test or code", topic, known)
+    names::unknown(&what, "policy, test, subject or code", topic, known)
         .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
 
@@ -87,8 +87,22 @@ fn entries() -> Vec<Topic> {
     let policies = policies.map(|about| entry(about.name.to_owned(), "policy", about.summary));
     let tests = registry().tests().iter();
     let tests = tests.map(|test| entry(test.to_string(), "test", test.summary));
-    policies.chain(tests).collect()
+    let subjects = SUBJECTS.iter();
+    let subjects = subjects.map(|(name, summary)| entry((*name).to_owned(), "subject", summary));
+    policies.chain(tests).chain(subjects).collect()
 }
+
+/// What has a page and is neither a policy nor a test.
+const SUBJECTS: [(&str, &str); 2] = [
+    (
+        "advise",
+        "which policies and mechanisms keep a set schedulable on a machine",
+    ),
+    (
+        "overheads",
+        "what carrying a policy out costs, and how tests take it into account",
+    ),
+];
 
 fn list(output: &Output) -> Outcome {
     let mut topics = entries();

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod advise;
 pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod check;
@@ -9,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod manpages;
+mod overheads;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -1,7 +1,8 @@
 //! `vestal sweep EXPERIMENT.toml -o DIR`, and one of its sets back: `vestal regenerate`.
 
-use crate::args::{RegenerateArgs, SweepArgs};
+use crate::args::{OverheadArgs, RegenerateArgs, SweepArgs};
 use crate::commands::generate;
+use crate::commands::overheads::Source as Costs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
 use crate::interrupt;
@@ -10,7 +11,11 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::registry::{find_test, registry};
 use std::fs::File;
+use std::path::Path;
+use vestal_analysis::{Overheads, Test};
 use vestal_experiment::checksum;
+use vestal_experiment::costs::Statistic;
+use vestal_experiment::evaluate::TestQuestion;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
     Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
@@ -36,7 +41,7 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let what = format!("use the experiment {}", input::shown(&args.file));
     let experiment =
         Experiment::parse(&source).map_err(|found| Failure::diagnosed(what.clone(), found))?;
-    let questions = questions(&experiment, &what)?;
+    let questions = questions(&experiment, &args.file, &what)?;
     let asked = Asked {
         experiment: &experiment,
         questions: &questions,
@@ -123,7 +128,7 @@ impl Asked<'_> {
 /// same version may have others under their names.
 fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failure> {
     let is_own = |question: &Question<'_>| match question {
-        Question::Test(test) => registry().is_own(test.name),
+        Question::Test(question) => registry().is_own(question.test.name),
         Question::Check(check) => {
             let policy = check.policy().about().name;
             registry().is_own(check.test().name) || registry().is_own(policy)
@@ -148,10 +153,33 @@ fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failur
 }
 
 /// Everything that an experiment asks.
-fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static>>, Failure> {
+fn questions(
+    experiment: &Experiment,
+    file: &Path,
+    what: &str,
+) -> Result<Vec<Question<'static>>, Failure> {
     let mut questions = Vec::new();
+    // Relative to the experiment.
+    let overheads = experiment.overheads.as_ref().map(|named| {
+        let beside = file.parent().unwrap_or(Path::new(""));
+        beside.join(named)
+    });
     for name in &experiment.tests {
-        questions.push(Question::Test(find_test(name, what)?));
+        let (test, statistic) = match name.split_once('@') {
+            None => (name.as_str(), None),
+            Some((test, statistic)) => (test, Some(statistic)),
+        };
+        let test = find_test(test, what)?;
+        let mut question = TestQuestion::from(test);
+        if let Some(statistic) = statistic {
+            let overheads = OverheadArgs {
+                overheads: overheads.clone(),
+                statistic: Some(statistic.to_owned()),
+                mechanism: experiment.mechanism.clone(),
+            };
+            question.overheads = with_overheads(&overheads, test, what)?;
+        }
+        questions.push(Question::Test(question));
     }
     for name in &experiment.checks {
         let question = Question::check(registry(), find_test(name, what)?);
@@ -170,6 +198,23 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static
         })?);
     }
     Ok(questions)
+}
+
+/// The overheads with which a test is asked.
+fn with_overheads(
+    args: &OverheadArgs,
+    test: &Test,
+    what: &str,
+) -> Result<Option<(Statistic, Overheads)>, Failure> {
+    let Some(source) = Costs::of_file(args)? else {
+        return Ok(None);
+    };
+    let Some(taken) = source.of_test(test)? else {
+        let why = format!("none of the mechanisms of `overheads` carries the policy of {test} out");
+        let help = "leave the test out, or choose another `mechanism`";
+        return Err(Failure::input(what, why).with_help(help));
+    };
+    Ok(Some((source.statistic(), taken.overheads)))
 }
 
 fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard) -> String {

@@ -29,6 +29,17 @@ pub(crate) fn primitives(_: &Output) -> Result<Vec<Primitive>, Failure> {
     ))
 }
 
+/// Of primitives that are not measured here.
+pub(crate) const SWITCH: &str = "switch";
+pub(crate) const RELEASE: &str = "release";
+
+pub(crate) fn costs(_: &Session, _: &Settings) -> Result<Option<Vec<Primitive>>, Failure> {
+    Err(Failure::machine(
+        "measure what mechanisms cost",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
 pub(crate) fn slack_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",

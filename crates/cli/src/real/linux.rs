@@ -1,5 +1,6 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
+use super::costs::cost;
 use super::machine::machine_lines;
 use super::{RealRun, Settings, cpus, outcome};
 use crate::failure::Failure;
@@ -152,14 +153,8 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     let measured = vestal_bench::primitives::measure();
     drop(progress);
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
-    let costs = measured.iter().map(|primitive| Primitive {
-        name: primitive.name.to_owned(),
-        count: primitive.cost.count,
-        median_ns: primitive.cost.median,
-        p99_ns: primitive.cost.p99,
-        max_ns: primitive.cost.max,
-    });
-    Ok(costs.collect())
+    let costs = measured.iter();
+    Ok(costs.map(|it| cost(it.name, &it.cost)).collect())
 }
 
 /// Who orders jobs: managers, if one of the CPUs needs one. A recording says it once, for all of them.

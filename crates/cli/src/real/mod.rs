@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
+mod costs;
+#[cfg(target_os = "linux")]
 mod cpus;
 #[cfg(target_os = "linux")]
 mod doctor;
@@ -28,10 +30,13 @@ mod threads;
 mod work;
 
 #[cfg(target_os = "linux")]
+pub(crate) use costs::costs;
+#[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    examine, execute, machine, measure, preemptions, primitives, slack_trace,
+    RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives,
+    slack_trace,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
@@ -39,6 +44,8 @@ pub(crate) use linux::{execute, primitives};
 pub(crate) use overhead::{machine, measure, preemptions};
 #[cfg(target_os = "linux")]
 pub(crate) use slack_trace::slack_trace;
+#[cfg(target_os = "linux")]
+pub(crate) use vestal_bench::primitives::{RELEASE, SWITCH};
 
 /// What the command line says about the machine.
 #[derive(Clone, Debug, Default)]

@@ -14,6 +14,7 @@ mod hsf;
 mod interface;
 mod job_orders;
 mod mc2;
+mod overheads;
 mod pt;
 mod replay;
 mod report;

@@ -9,4 +9,5 @@ mod damage;
 mod figures;
 mod generate;
 mod measures;
+mod overheads;
 mod sweep;

@@ -153,7 +153,7 @@ impl Figure {
         let (mut questions, mut missing) = (Vec::new(), Vec::new());
         for name in &experiment.tests {
             match registry.test(name) {
-                Some(test) => questions.push(Question::Test(test)),
+                Some(test) => questions.push(Question::Test(test.into())),
                 None => missing.push(name.clone()),
             }
         }

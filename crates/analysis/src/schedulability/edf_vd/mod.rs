@@ -20,6 +20,8 @@
 //!
 //! Assumptions: A1 one CPU, preemptive, no blocking, no overhead. A2 sporadic tasks, D_i = T_i. A3
 //! two levels. A4 no task keeps a degraded budget. A5 an overrun is noticed exactly at C_i(0).
+//! With overheads a monitor may be one more task of level 1, whose overruns are looked for that late: Lemma IV.1 of Sigrist
+//! et al. (RTAS 2015; [`crate::overheads`]), whose condition, with the least x, is step 2.
 //! Outside of them the answer is *not proven*. Kind: sufficient. Sums and products are exact
 //! (`rational`).
 //!
@@ -46,12 +48,14 @@ mod given;
 pub mod util;
 
 use crate::assumptions::trivially_infeasible;
+use crate::charge;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::parameters::{Parameters, Ratio};
 use crate::problem::{Problem, Row};
 use crate::rational::{Bracket, Fraction};
 use crate::scratch::Scratch;
+use std::borrow::Cow;
 use vestal_core::Duration;
 
 /// The test's answer with factor and virtual deadlines. There are no response times.
@@ -77,7 +81,7 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
         return Outcome::decided(Kind::Sufficient, Some(reason), tasks);
     }
     let given = problem.given().virtual_deadlines.as_deref();
-    match decide(problem.rows(), given, condition) {
+    match decide(problem, problem.rows(), given, condition) {
         Err(reason) => Outcome::decided(Kind::Sufficient, Some(reason), tasks),
         Ok(parameters) => Outcome {
             parameters,
@@ -86,20 +90,42 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
     }
 }
 
-/// The parameters of tasks that share a CPU, or why they are not proved schedulable there. `given` virtual
-/// deadlines are those of `rows`, in that order. The assumptions and C_i(z_i) <= T_i must have been checked.
+/// The tasks of `rows`, and behind them a monitor that is scheduled among them, if there is one.
+pub(crate) fn with_monitor<'a>(problem: &Problem, rows: &'a [Row]) -> Cow<'a, [Row]> {
+    let place = problem.tasks().len();
+    let monitor = problem
+        .overheads()
+        .and_then(|them| charge::monitor(them, place));
+    match monitor {
+        None => Cow::Borrowed(rows),
+        Some(monitor) => Cow::Owned(rows.iter().copied().chain([monitor]).collect()),
+    }
+}
+
+/// The parameters of tasks that share a CPU, perhaps with a monitor, or why they are not proved schedulable there. `given`
+/// virtual deadlines are those of `rows`, in that order. The assumptions and C_i(z_i) <= T_i must have been checked.
 pub(crate) fn decide(
+    problem: &Problem,
     rows: &[Row],
     given: Option<&[Duration]>,
     condition: fn(&Sums, &[Row]) -> bool,
 ) -> Result<Parameters, Reason> {
-    let sums = Sums::of(rows);
-    if !condition(&sums, rows) {
+    let all = with_monitor(problem, rows);
+    let sums = Sums::of(&all);
+    if !condition(&sums, &all) {
         return Err(sums.reason());
     }
     let Some(given) = given else {
-        return Ok(parameters(rows));
+        let mut found = parameters(&all);
+        // That of the monitor is nobody's parameter.
+        if let Some(deadlines) = &mut found.virtual_deadlines {
+            deadlines.truncate(rows.len());
+        }
+        return Ok(found);
     };
+    if all.len() > rows.len() {
+        return Err(NO_DEADLINE_OF_ITS_OWN);
+    }
     match given::obstacle(rows, given) {
         Some(reason) => Err(reason),
         None => Ok(Parameters {
@@ -109,16 +135,21 @@ pub(crate) fn decide(
     }
 }
 
+/// Where virtual deadlines are given, there is none for the monitor.
+const NO_DEADLINE_OF_ITS_OWN: Reason = Reason::OverheadsNotTaken {
+    what: "a monitor that is scheduled among tasks with given virtual deadlines",
+};
+
 /// Whether a condition on the sums holds within the assumptions.
 pub(super) fn accepts_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool) -> bool {
-    outside(problem).is_none()
-        && trivially_infeasible(problem).is_none()
-        && condition(&Sums::of(problem.rows()), problem.rows())
-        && problem
-            .given()
-            .virtual_deadlines
-            .as_ref()
-            .is_none_or(|given| given::obstacle(problem.rows(), given).is_none())
+    if outside(problem).is_some() || trivially_infeasible(problem).is_some() {
+        return false;
+    }
+    let rows = with_monitor(problem, problem.rows());
+    let has_monitor = rows.len() > problem.rows().len();
+    let given = problem.given().virtual_deadlines.as_ref();
+    condition(&Sums::of(&rows), &rows)
+        && given.is_none_or(|given| !has_monitor && given::obstacle(&rows, given).is_none())
 }
 
 /// The first assumption that the problem does not keep.

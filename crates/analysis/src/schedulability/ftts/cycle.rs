@@ -35,7 +35,7 @@ pub(crate) struct Cycle {
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) criticality: usize,
-    /// C_i(l) in ns.
+    /// C_i(l) in ns, with what a job costs beside.
     pub(crate) wcet: [u64; LEVELS_MAX],
     /// How often a job accesses the memory at most, by level.
     pub(crate) accesses: [u64; LEVELS_MAX],
@@ -66,14 +66,10 @@ impl Piece {
 impl Cycle {
     /// Frames of gcd(T) in a cycle of lcm(T).
     pub(crate) fn of_periods(problem: &Problem, overhead: Duration) -> Result<Self, Reason> {
-        let periods = problem.tasks().iter().map(|task| task.period.as_nanos());
-        let frame = periods
-            .clone()
-            .fold(0, |gcd, period| gcd.gcd(&period))
-            .max(1);
+        let frame = frame_of_periods(problem);
         let mut frames: u64 = 1;
-        for period in periods {
-            let each = period / frame;
+        for task in problem.tasks() {
+            let each = task.period.as_nanos() / frame;
             frames = (frames / frames.gcd(&each)).saturating_mul(each);
             if frames > ENTRIES_MAX as u64 {
                 return Err(too_long());
@@ -151,9 +147,10 @@ impl Cycle {
                 task: index,
                 window: zero + begin..zero + end,
             }));
+        let each = problem.overheads().map_or(0, |them| them.job.as_nanos());
         let mut wcet = [0; LEVELS_MAX];
         for (level, value) in (0..).map(Level).zip(&mut wcet) {
-            *value = task.wcet.at(level).as_nanos();
+            *value = task.wcet.at(level).as_nanos().saturating_add(each);
         }
         let pinned = problem.given().partition.as_ref();
         let pinned = pinned.and_then(|all| all.get(index).copied().flatten());
@@ -205,6 +202,12 @@ impl Cycle {
             })
         })
     }
+}
+
+/// gcd(T) in ns.
+pub(super) fn frame_of_periods(problem: &Problem) -> u64 {
+    let periods = problem.tasks().iter().map(|task| task.period.as_nanos());
+    periods.fold(0, |gcd, period| gcd.gcd(&period)).max(1)
 }
 
 /// The most accesses of a job at each level up to its own. What is not said is at most what is said of a level above;

@@ -32,7 +32,8 @@
 //! (`table`) before it counts.
 //!
 //! Assumptions: periodic tasks whose first releases are known, no degraded budgets, no job needs more than its
-//! C_i(z_i): nothing stops one that does. Release, dispatching and barriers cost o in each frame. Kind: sufficient.
+//! C_i(z_i): nothing stops one that does. Release, dispatching and barriers cost o in each frame: 0 but where the problem
+//! has overheads, of which each job costs its own part, too. Kind: sufficient.
 //! Given frames and barriers are checked instead (`given`).
 //!
 //! Cost: O(m) for each level of a changed sub-frame, O(log F) for each changed frame in F; with a bus O(m^2).
@@ -60,10 +61,19 @@ use vestal_core::{CpuId, Duration};
 
 /// The test's answer with a table, and for each task and level a bound on its response time.
 pub(crate) fn analyse(problem: &Problem) -> Outcome {
-    with(problem, Duration::ZERO, &Effort::default())
+    let Some(overheads) = problem.overheads() else {
+        return with(problem, Duration::ZERO, &Effort::default());
+    };
+    let frame = match &problem.given().frames {
+        Some(map) => map.length().as_nanos(),
+        None => cycle::frame_of_periods(problem),
+    };
+    let size = (problem.tasks().len(), problem.levels().count());
+    let spare = overheads.of_frame(frame, size);
+    with(problem, spare, &Effort::default())
 }
 
-/// The same with so much to spare in each frame (o), by a search of this kind. Given frames are not searched for.
+/// The same with so much to spare in each frame (o), whatever the problem's overheads say of it, by a search of this kind. Given frames are not searched for.
 #[must_use]
 pub fn with(problem: &Problem, overhead: Duration, effort: &Effort) -> Outcome {
     let given = problem.given();

@@ -23,8 +23,11 @@
 //! Assumptions: those of `edf-vd` on each CPU, and that CPUs are equal and do not delay one another. Kind:
 //! sufficient: another placement may do. Sums are exact (`rational`).
 //!
+//! With overheads each CPU is charged for its own tasks ([`crate::overheads`]), and has a monitor of its own if that is
+//! scheduled among the tasks.
+//!
 //! Cost: O(n m) trials for n tasks and m CPUs, each of constant time unless a sum is within some 2^-55 of the
-//! border, then O(n) of exact arithmetic; `:decreasing` sorts before.
+//! border, then O(n) of exact arithmetic, or with overheads O(n); `:decreasing` sorts before.
 //!
 //! Slow twin: `tests/schedulability/pedf_vd` repeats the placement in fractions of machine words, judges each
 //! CPU by the theorem, and looks through all placements of small sets. `crate::controls` has a variant that
@@ -33,13 +36,15 @@
 #[cfg(feature = "controls")]
 pub(crate) mod control;
 
-use super::edf_vd::{Sums, decide, outside};
+use super::edf_vd::{Sums, decide, outside, with_monitor};
 use crate::assumptions::trivially_infeasible;
+use crate::charge::{Charge, Charged, Paid};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::{Parameters, task_id};
 use crate::problem::{Problem, Row};
 use crate::reason::{CpuLoad, PlacementRule};
 use core::cmp::Reverse;
+use std::borrow::Cow;
 use vestal_core::{CpuId, Duration, TaskId};
 
 /// In which order the tasks of one level come that have no CPU yet.
@@ -88,15 +93,47 @@ impl Cpu {
     }
 
     /// Takes the task if it fits; else what there would be with it.
-    fn try_to_take(&mut self, row: Row, fits: Fits) -> Result<(), Sums> {
+    fn try_to_take(&mut self, row: Row, problem: &Problem, fits: Fits) -> Result<(), Sums> {
         let before = self.sums;
         self.take(row);
-        if fits(&self.sums, &self.rows) {
-            return Ok(());
-        }
+        let with_it = match charged(problem, &self.rows) {
+            Cow::Borrowed(rows) if fits(&self.sums, rows) => return Ok(()),
+            Cow::Borrowed(_) => self.sums,
+            Cow::Owned(rows) => {
+                let rows = with_monitor(problem, &rows);
+                let sums = Sums::of(&rows);
+                if exceeds_its_period(&rows).is_none() && fits(&sums, &rows) {
+                    return Ok(());
+                }
+                sums
+            }
+        };
         self.rows.pop();
-        Err(core::mem::replace(&mut self.sums, before))
+        self.sums = before;
+        Err(with_it)
     }
+}
+
+/// Tasks that share a CPU, with what carrying out the policy costs there. One that needs more than its period is
+/// no use to a sum, and is given a nanosecond more than that.
+fn charged<'a>(problem: &Problem, rows: &'a [Row]) -> Cow<'a, [Row]> {
+    let Some(overheads) = problem.overheads() else {
+        return Cow::Borrowed(rows);
+    };
+    let tasks = rows.iter().map(|row| Charged::whole(row, 1));
+    let charge = Charge::new(overheads, tasks, 2, Paid::Jobs);
+    let charged = rows.iter().map(|row| {
+        let mut row = charge.row(row, 1);
+        let most = row.period.saturating_add(1);
+        row.wcet = row.wcet.map(|value| value.min(most));
+        row
+    });
+    Cow::Owned(charged.collect())
+}
+
+fn exceeds_its_period(rows: &[Row]) -> Option<TaskId> {
+    let longer = rows.iter().find(|row| row.own_wcet() > row.period);
+    longer.map(|row| task_id(row.task))
 }
 
 /// Whether tasks fit on a CPU together, by their sums.
@@ -131,7 +168,7 @@ fn place(problem: &Problem, order: Order, fits: Fits) -> (Vec<Cpu>, Option<LeftO
     for row in rest {
         let mut tried = Vec::new();
         let taken = (0..).zip(&mut cpus).any(|(number, cpu)| {
-            let refused = cpu.try_to_take(row, fits).err();
+            let refused = cpu.try_to_take(row, problem, fits).err();
             tried.extend(refused.map(|sums| load(CpuId(number), &sums)));
             refused.is_none()
         });
@@ -160,11 +197,14 @@ fn judge(problem: &Problem, cpus: &[Cpu]) -> Result<Vec<Parameters>, Reason> {
             let of_cpu = cpu.rows.iter().filter_map(|row| all.get(row.task));
             of_cpu.copied().collect::<Vec<Duration>>()
         });
-        decide(&cpu.rows, given.as_deref(), Sums::pass_exact_condition).map_err(|why| {
-            Reason::OnCpu {
-                cpu: CpuId(number),
-                why: Box::new(why),
-            }
+        let rows = charged(problem, &cpu.rows);
+        let found = match exceeds_its_period(&rows) {
+            Some(task) => Err(Reason::WcetExceedsDeadline { task }),
+            None => decide(problem, &rows, given.as_deref(), Sums::pass_exact_condition),
+        };
+        found.map_err(|why| Reason::OnCpu {
+            cpu: CpuId(number),
+            why: Box::new(why),
         })
     };
     (0..).zip(cpus).map(on_cpu).collect()

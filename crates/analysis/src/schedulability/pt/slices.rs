@@ -13,6 +13,7 @@
 //! most the ceiling of their share, and a job that ends early has left only what comes first. In
 //! other words g_j is subadditive, g_j(a + b) <= g_j(a) + g_j(b); the tests try all small cases.
 
+use crate::charge::{Charge, Charged, Paid};
 use crate::demand::Bound;
 use crate::order::priorities_of;
 use crate::parameters::task_id;
@@ -77,7 +78,7 @@ pub(crate) struct SlicedTables {
 
 impl SlicedTables {
     /// Fills the tables: slices as given or by the rule of transformation, the order by given
-    /// priorities or by slice periods. Fails with the position of a task that would have to be cut into
+    /// priorities or by slice periods; with overheads in each slice. Fails with the position of a task that would have to be cut into
     /// too many slices.
     ///
     /// The rule (reconstructed from Vestal 2007): from the lowest level upwards a task gets the
@@ -95,10 +96,21 @@ impl SlicedTables {
                 self.choose(problem)?;
             }
         }
+        let highest = problem.levels().count() - 1;
+        let charge = problem.overheads().map(|overheads| {
+            let pairs = rows.iter().zip(&self.counts);
+            let tasks = pairs.map(|(row, &slices)| Charged {
+                slices,
+                ..Charged::whole(row, highest)
+            });
+            Charge::new(overheads, tasks, highest + 1, Paid::Slices)
+        });
         self.order.clear();
         let pairs = rows.iter().zip(&self.counts);
-        self.order
-            .extend(pairs.map(|(&row, &count)| Sliced { row, count }));
+        self.order.extend(pairs.map(|(&row, &count)| Sliced {
+            row: charge.map_or(row, |charge| charge.row(&row, count)),
+            count,
+        }));
         match problem.priorities() {
             Some(given) => self.order.sort_by_key(|one| {
                 let row = &one.row;

@@ -1,7 +1,7 @@
 //! What people and programs see of a test about servers.
 
 use super::{TestResult, ask, one, section, wanted_tests};
-use crate::args::{AnalyzeArgs, Format};
+use crate::args::{AnalyzeArgs, Format, OverheadArgs};
 use crate::failure::Exit;
 use crate::output::Output;
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ tasks = ["a"]
 }
 
 fn result(set: &TaskSet) -> TestResult {
-    match one(Path::new("set.toml"), set, &TEST, &Given::default()) {
+    match one(Path::new("set.toml"), set, &TEST, (&Given::default(), None)) {
         Ok(result) => result,
         Err(failure) => panic!("{}", failure.message()),
     }
@@ -220,7 +220,7 @@ fn a_server_without_a_bound_has_none_in_json_and_a_dash_for_people() {
 fn without_an_answer_about_servers_there_is_no_trace_of_them() {
     let set = set(50);
     let test = vestal_analysis::find("smc", None).unwrap();
-    let Ok(result) = one(Path::new("set.toml"), &set, test, &Given::default()) else {
+    let Ok(result) = one(Path::new("set.toml"), &set, test, (&Given::default(), None)) else {
         panic!("smc takes no notice of servers");
     };
     let said = serde_json::to_value(&result.said).unwrap();
@@ -236,7 +236,7 @@ fn args(tests: &[&str]) -> AnalyzeArgs {
         all: false,
         emit: None,
         parameters: None,
-        overheads: None,
+        overheads: OverheadArgs::default(),
     }
 }
 
@@ -267,7 +267,12 @@ fn tests_for_servers_are_asked_without_names_where_the_file_has_some_that_are_fo
     let tests = wanted(&partly);
     let tests: Vec<&Test> = tests.iter().collect();
     let path = Path::new("set.toml");
-    let others = ask((path, &partly), (&tests, &[]), &Given::default(), &output);
+    let others = ask(
+        (path, &partly),
+        (&tests, &[]),
+        (&Given::default(), None),
+        &output,
+    );
     let Ok(others) = others else {
         panic!("the others are asked");
     };
@@ -276,7 +281,7 @@ fn tests_for_servers_are_asked_without_names_where_the_file_has_some_that_are_fo
     let named = ask(
         (path, &partly),
         (&tests, &[&TEST]),
-        &Given::default(),
+        (&Given::default(), None),
         &output,
     );
     let failure = named.err().unwrap();

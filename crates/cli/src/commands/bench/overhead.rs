@@ -61,8 +61,12 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
         output::reserve(directory)?;
     }
     let measured = measure(paper, &plan, cpu, args, output)?;
+    let mechanisms = match interrupt::asked() {
+        true => Vec::new(),
+        false => super::mechanisms(&real::primitives(output)?, cpu, output)?,
+    };
     let interrupted = interrupt::asked();
-    output::show(&measured, interrupted, args, output)?;
+    output::show((&measured, mechanisms), interrupted, args, output)?;
     if interrupted {
         output.warning("interrupted; what was complete until then is shown");
     }

@@ -12,7 +12,7 @@ use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page;
 use vestal_experiment::overhead::{Finding, Measurement, Paper, Verdict, figures, tables};
 use vestal_result::Format;
-use vestal_result::bench::{Drawn, Overhead, Variant};
+use vestal_result::bench::{Drawn, Mechanism, Overhead, Variant};
 
 /// Makes the directory, before anything is measured for it.
 pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Prints everything, and writes it into the directory if there is one.
 pub(super) fn show(
-    measured: &Measurement,
+    (measured, mechanisms): (&Measurement, Vec<Mechanism>),
     interrupted: bool,
     args: &BenchArgs,
     output: &Output,
@@ -52,6 +52,7 @@ pub(super) fn show(
         hyperperiods: measured.whole.cells.clone(),
         invocations: measured.of_managers().invocations(),
         preemptions: measured.preemptions.clone(),
+        mechanisms,
         claims: found,
     };
     if let Some(directory) = &args.directory {

@@ -1,0 +1,141 @@
+//! Overheads that tests take into account: from a file, or measured now.
+
+use super::bench;
+use super::run::chosen;
+use crate::args::OverheadArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::real;
+use crate::registry::registry;
+use std::path::{Path, PathBuf};
+use vestal_analysis::{Overheads, Test};
+use vestal_experiment::costs::{self, Costs, CostsError, Statistic};
+use vestal_policy::Policy;
+use vestal_result::analysis as said;
+use vestal_result::bench::Mechanism;
+
+/// What mechanisms cost, and which of it is taken.
+pub(crate) struct Source {
+    file: Option<PathBuf>,
+    costs: Costs,
+    statistic: Statistic,
+    /// The only one of interest.
+    mechanism: Option<String>,
+}
+
+/// The overheads of a mechanism.
+#[derive(Clone, Debug)]
+pub(crate) struct Taken {
+    pub(crate) mechanism: String,
+    pub(crate) overheads: Overheads,
+}
+
+fn refused(what: impl Into<String>, error: CostsError) -> Failure {
+    Failure::input(what, error.why).with_help(error.help)
+}
+
+impl Source {
+    /// Those of the file that is named; `None`: none is.
+    pub(crate) fn of_file(args: &OverheadArgs) -> Result<Option<Self>, Failure> {
+        let Some(file) = &args.overheads else {
+            let options = [
+                ("--statistic", args.statistic.is_some()),
+                ("--mechanism", args.mechanism.is_some()),
+            ];
+            return match options.iter().find(|(_, given)| *given) {
+                None => Ok(None),
+                Some((option, _)) => {
+                    let why = "there are no overheads of which it could say something";
+                    let help = "name them with --overheads FILE";
+                    Err(Failure::input(format!("use {option}"), why).with_help(help))
+                }
+            };
+        };
+        let costs = Costs::read(file).map_err(|error| refused("read the overheads", error))?;
+        Self::new(args, Some(file), costs).map(Some)
+    }
+
+    /// Those of this machine, measured now.
+    pub(crate) fn of_machine(args: &OverheadArgs, output: &Output) -> Result<Self, Failure> {
+        output.note("measuring what mechanisms cost here, some 20 s; --overheads FILE takes what was measured before");
+        let primitives = real::primitives(output)?;
+        let costs = Costs::from(bench::mechanisms(&primitives, None, output)?);
+        Self::new(args, None, costs)
+    }
+
+    fn new(args: &OverheadArgs, file: Option<&Path>, costs: Costs) -> Result<Self, Failure> {
+        let statistic = chosen("--statistic", args.statistic.as_deref(), &Statistic::ALL)?;
+        if let Some(name) = &args.mechanism {
+            let what = format!("use --mechanism {name}");
+            costs
+                .mechanism(name)
+                .map_err(|error| refused(what, error))?;
+        }
+        Ok(Self {
+            file: file.map(Path::to_owned),
+            costs,
+            statistic: statistic.unwrap_or_default(),
+            mechanism: args.mechanism.clone(),
+        })
+    }
+
+    /// The mechanisms that carry a policy out, the usual one first.
+    pub(crate) fn of_policy(
+        &self,
+        policy: &dyn Policy,
+        test: &Test,
+    ) -> Result<Vec<Taken>, Failure> {
+        let wanted = |it: &&Mechanism| {
+            let name = self.mechanism.as_deref();
+            name.is_none_or(|name| name == it.name)
+        };
+        let mechanisms = self.costs.of_policy(policy, test).filter(wanted);
+        mechanisms.map(|it| self.taken(it)).collect()
+    }
+
+    fn taken(&self, mechanism: &Mechanism) -> Result<Taken, Failure> {
+        let overheads = costs::overheads(mechanism, self.statistic);
+        Ok(Taken {
+            mechanism: mechanism.name.clone(),
+            overheads: overheads.map_err(|error| refused("use the overheads", error))?,
+        })
+    }
+
+    /// Those that are taken into account by a test: of the mechanism by which the policy that it is about is usually
+    /// carried out. `None`: none of those there are does.
+    pub(crate) fn of_test(&self, test: &Test) -> Result<Option<Taken>, Failure> {
+        for policy in registry().policies_of(test) {
+            if let Some(taken) = self.of_policy(policy, test)?.into_iter().next() {
+                return Ok(Some(taken));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Which figure of each is taken.
+    pub(crate) const fn statistic(&self) -> Statistic {
+        self.statistic
+    }
+
+    /// For results.
+    pub(crate) fn said(&self) -> said::Overheads {
+        said::Overheads {
+            file: self.file.as_ref().map(|file| file.display().to_string()),
+            statistic: self.statistic.name().to_owned(),
+        }
+    }
+
+    /// What was taken, in a line for people.
+    pub(crate) fn in_words(&self) -> String {
+        let from = match &self.file {
+            Some(file) => format!("of {}", file.display()),
+            None => "measured here".to_owned(),
+        };
+        let which = match self.statistic {
+            Statistic::Mean => "mean",
+            Statistic::P99 => "99th percentile",
+            Statistic::Max => "largest",
+        };
+        format!("overheads {from}, the {which} of each; what is measured is no bound")
+    }
+}

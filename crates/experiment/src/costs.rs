@@ -1,0 +1,323 @@
+//! What mechanisms cost on a machine, as `bench primitives` and `bench overhead` measure it, and what of it schedulability
+//! tests take into account.
+
+use serde::Deserialize;
+use std::fmt;
+use std::path::Path;
+use vestal_analysis::{Heartbeat, Overheads, Parameter, Test};
+use vestal_core::{Duration, Enforcement};
+use vestal_policy::{Native, Policy};
+use vestal_result::Format;
+use vestal_result::bench::{Dispatch, Mechanism, Primitive};
+
+/// Which figure of what was measured is taken. None of them is a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The 99th percentile.
+    P99,
+    /// The largest.
+    #[default]
+    Max,
+}
+
+impl Statistic {
+    /// All of them, by name.
+    pub const ALL: [(&str, Self); 3] =
+        [("mean", Self::Mean), ("p99", Self::P99), ("max", Self::Max)];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let mut all = Self::ALL.into_iter();
+        all.find(|(_, one)| *one == self)
+            .map_or("", |(name, _)| name)
+    }
+
+    const fn of(self, cost: &Primitive) -> u64 {
+        match self {
+            Self::Mean => cost.mean_ns,
+            Self::P99 => cost.p99_ns,
+            Self::Max => cost.max_ns,
+        }
+    }
+}
+
+/// The names of costs in a file, and what each is.
+pub mod name {
+    /// CPU time of a worker from its release until the body begins.
+    pub const JOB_START: &str = "job-start";
+    /// CPU time of a worker from the end of a body until all is done about the job.
+    pub const JOB_END: &str = "job-end";
+    /// A wake-up with a switch of threads.
+    pub const SWITCH: &str = "switch";
+    /// What a running job loses when a less urgent task is released: a timer of the kernel.
+    pub const RELEASE: &str = "release";
+    /// A round of the manager.
+    pub const MANAGER: &str = "manager";
+    /// Taking the priority of a job.
+    pub const DEMOTION: &str = "demotion";
+    /// By how much a thread had exceeded its budget when that was noticed.
+    pub const DETECTION: &str = "detection";
+    /// What a job may exceed a limit by before that is an overrun.
+    pub const TOLERANCE: &str = "tolerance";
+    /// The beginning of a frame.
+    pub const FRAME: &str = "frame";
+    /// The beginning of a sub-frame.
+    pub const SUB_FRAME: &str = "sub-frame";
+    /// A barrier of all CPUs.
+    pub const BARRIER: &str = "barrier";
+}
+
+/// What the mechanisms of a machine cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    mechanisms: Vec<Mechanism>,
+}
+
+/// Why there are no costs to be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostsError {
+    /// What is wrong, and where.
+    pub why: String,
+    /// How to mend it.
+    pub help: String,
+}
+
+impl fmt::Display for CostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for CostsError {}
+
+/// What of a document is read.
+#[derive(Deserialize)]
+struct Document {
+    #[serde(rename = "format")]
+    _format: Format,
+    bench: String,
+    #[serde(default)]
+    mechanisms: Vec<Mechanism>,
+}
+
+const MEASURE: &str = "measure it with `vestal bench primitives --format json > FILE`";
+
+impl From<Vec<Mechanism>> for Costs {
+    fn from(mechanisms: Vec<Mechanism>) -> Self {
+        Self { mechanisms }
+    }
+}
+
+impl Costs {
+    /// Those of a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no result of `bench primitives` or `bench overhead` with costs of mechanisms.
+    pub fn read(path: &Path) -> Result<Self, CostsError> {
+        let text = std::fs::read_to_string(path).map_err(|error| CostsError {
+            why: format!("{}: {error}", path.display()),
+            help: "name a file that exists and can be read".to_owned(),
+        })?;
+        Self::from_json(&text).map_err(|error| CostsError {
+            why: format!("{}: {}", path.display(), error.why),
+            ..error
+        })
+    }
+
+    /// Those of a document.
+    ///
+    /// # Errors
+    /// A text that is no result of `bench primitives` or `bench overhead` with costs of mechanisms.
+    pub fn from_json(text: &str) -> Result<Self, CostsError> {
+        let refused = |why: String| CostsError {
+            why,
+            help: MEASURE.to_owned(),
+        };
+        let document: Document = serde_json::from_str(text).map_err(|error| {
+            // The error says what was expected, and ends with line and column.
+            refused(format!("it is no result of a benchmark: {error}"))
+        })?;
+        if document.mechanisms.is_empty() {
+            let bench = document.bench;
+            return Err(refused(format!(
+                "`mechanisms`: found none in a result of `bench {bench}`, expected the costs of one or more"
+            )));
+        }
+        for (index, mechanism) in document.mechanisms.iter().enumerate() {
+            let costs = mechanism.costs.iter().enumerate();
+            for (at, cost) in costs {
+                if cost.count == 0 || cost.mean_ns > cost.max_ns || cost.p99_ns > cost.max_ns {
+                    return Err(refused(format!(
+                        "`mechanisms[{index}].costs[{at}]` ({} of {}): found count {}, mean {}, p99 {}, max {}, expected \
+                         one or more figures of which none is above the largest",
+                        cost.name,
+                        mechanism.name,
+                        cost.count,
+                        cost.mean_ns,
+                        cost.p99_ns,
+                        cost.max_ns
+                    )));
+                }
+            }
+        }
+        Ok(Self {
+            mechanisms: document.mechanisms,
+        })
+    }
+
+    /// What was measured.
+    #[must_use]
+    pub fn mechanisms(&self) -> &[Mechanism] {
+        &self.mechanisms
+    }
+
+    /// The mechanisms that carry a policy out whose guarantee is that of a test, in the order of the file: with fixed priorities
+    /// the kernel or a manager, else a manager; frame tables have their own.
+    pub fn of_policy<'a>(
+        &'a self,
+        policy: &dyn Policy,
+        test: &Test,
+    ) -> impl Iterator<Item = &'a Mechanism> {
+        let is_native = policy.about().native == Native::Yes;
+        let has_frames = policy.about().parameters.contains(&Parameter::Frames);
+        // Of the limits of others its managers watch none, or not all.
+        let is_of_paper = matches!(
+            test.limits,
+            Some(Enforcement::Adaptive | Enforcement::Slices)
+        );
+        let mechanisms = self.mechanisms.iter();
+        mechanisms.filter(move |mechanism| {
+            let fits = match mechanism.dispatch {
+                Dispatch::Native => is_native,
+                Dispatch::Managed => !has_frames,
+                Dispatch::Huang2014 => is_native && is_of_paper,
+                Dispatch::Frames => has_frames,
+            };
+            fits && mechanism.not_run.is_none()
+        })
+    }
+
+    /// The mechanism of this name.
+    ///
+    /// # Errors
+    /// There is none, or it was not run.
+    pub fn mechanism(&self, wanted: &str) -> Result<&Mechanism, CostsError> {
+        let mut all = self.mechanisms.iter();
+        let names: Vec<&str> = self.mechanisms.iter().map(|it| it.name.as_str()).collect();
+        let Some(mechanism) = all.find(|it| it.name == wanted) else {
+            return Err(CostsError {
+                why: format!("there are no costs of a mechanism `{wanted}`"),
+                help: format!("it has those of {}", names.join(", ")),
+            });
+        };
+        match &mechanism.not_run {
+            None => Ok(mechanism),
+            Some(why) => Err(CostsError {
+                why: format!("the mechanism `{wanted}` was not measured: {why}"),
+                help: MEASURE.to_owned(),
+            }),
+        }
+    }
+}
+
+/// What a test is to take into account where this mechanism carries a policy out.
+///
+/// | of a manager's dispatch | with the kernel's priorities |
+/// |---|---|
+/// | a job begins, ends, is switched to and from, and so is the manager at its end | the same without the manager |
+/// | each release takes the CPU for a timer and the manager | for the timer of a less urgent task |
+/// | a used-up budget, a change of mode, a zero-slack instant, a slice takes it for a timer and the manager | the same |
+///
+/// # Errors
+/// A cost that the file does not have.
+pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overheads, CostsError> {
+    let of = |name: &str| {
+        let cost = mechanism.costs.iter().find(|cost| cost.name == name);
+        cost.map(|cost| statistic.of(cost))
+            .ok_or_else(|| CostsError {
+                why: format!("the costs of {} lack `{name}`", mechanism.name),
+                help: MEASURE.to_owned(),
+            })
+    };
+    let ns = Duration::from_nanos;
+    let switches = of(name::SWITCH)?.saturating_mul(2);
+    let job = [of(name::JOB_START)?, of(name::JOB_END)?, switches];
+    let job = job.into_iter().fold(0, u64::saturating_add);
+    if mechanism.dispatch == Dispatch::Frames {
+        return Ok(Overheads {
+            job: ns(job),
+            frame: ns(of(name::FRAME)?),
+            sub_frame: ns(of(name::SUB_FRAME)?.saturating_add(of(name::BARRIER)?)),
+            ..Overheads::default()
+        });
+    }
+    // A job that ends calls the manager; all else comes from a timer of the kernel.
+    let called = of(name::MANAGER)?.saturating_add(switches);
+    let manager = called.saturating_add(of(name::RELEASE)?);
+    let demotion = of(name::DEMOTION)?;
+    let (job, release) = match mechanism.dispatch {
+        Dispatch::Managed | Dispatch::Huang2014 => (job.saturating_add(called), manager),
+        Dispatch::Native | Dispatch::Frames => (job, of(name::RELEASE)?),
+    };
+    // What a heartbeat is late by is that of its period.
+    let detection = match mechanism.heartbeat_ns {
+        None => of(name::DETECTION)?,
+        Some(_) => 0,
+    };
+    Ok(Overheads {
+        job: ns(job),
+        release: ns(release),
+        detection: ns(detection.saturating_add(of(name::TOLERANCE)?)),
+        exhaustion: ns(manager.saturating_add(demotion)),
+        change: ns(manager),
+        termination: ns(demotion),
+        instant: ns(manager),
+        slice: ns(manager),
+        frame: Duration::ZERO,
+        sub_frame: Duration::ZERO,
+        heartbeat: mechanism.heartbeat_ns.map(|period| Heartbeat {
+            period: ns(period),
+            cost: ns(manager),
+            is_scheduled: false,
+        }),
+    })
+}
+
+/// The largest factor in thousandths, up to [`FACTOR_MAX`], with which `holds`; `None`: not even with 0.
+///
+/// At least [`ONE`] exactly if it holds with that. Found by bisection: what holds with some factor, and not with a smaller one, may
+/// hold with a larger one than this. O(log) questions.
+pub fn margin(mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
+    let (mut yes, mut no) = if holds(ONE) {
+        if holds(FACTOR_MAX) {
+            return Some(FACTOR_MAX);
+        }
+        (ONE, FACTOR_MAX)
+    } else if holds(0) {
+        (0, ONE)
+    } else {
+        return None;
+    };
+    while no - yes > 1 {
+        let middle = yes.midpoint(no);
+        if holds(middle) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    Some(yes)
+}
+
+/// Everything as it is, in thousandths.
+pub const ONE: u64 = 1_000;
+
+/// In thousandths: with a thousand times as much nothing is near a border.
+pub const FACTOR_MAX: u64 = 1_000_000;
+
+#[cfg(test)]
+#[path = "costs_tests.rs"]
+mod tests;
