@@ -231,9 +231,10 @@ impl fmt::Debug for Test {
     }
 }
 
-/// A row: name and variant, what its answer is worth, the limits that it assumes and what it can be given.
+/// A row: name and variant, what its answer is worth, the limits that it assumes, what it can be given and how it takes
+/// overheads into account.
 macro_rules! test {
-    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident),*], $summary:literal, $analyse:expr, $accepts:expr) => {
+    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident),*], $charging:ident, $summary:literal, $analyse:expr, $accepts:expr) => {
         $crate::Test {
             name: $name,
             variant: $variant,
@@ -243,7 +244,7 @@ macro_rules! test {
             is_for_job_sets: false,
             is_for_several_cpus: false,
             is_for_servers: false,
-            charging: $crate::Charging::Jobs,
+            charging: $crate::Charging::$charging,
             summary: $summary,
             analyse: $analyse,
             accepts: $accepts,

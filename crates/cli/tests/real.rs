@@ -309,6 +309,7 @@ fn the_overhead_experiment_measures_every_variant_that_runs() {
     assert_eq!(runs.lines().count(), 1 + 2 * cells.len());
     assert_eq!(list("preemptions").len(), 2);
     assert_eq!(list("claims").len(), 18);
+    assert_costs_are_taken(&list("mechanisms"), &folder.join("result.json"));
     for name in [
         "claims.md",
         "table2.csv",
@@ -323,6 +324,37 @@ fn the_overhead_experiment_measures_every_variant_that_runs() {
     }
     let whole = vestal(&["check", folder.join("set-32.toml").to_str().unwrap()]);
     assert_eq!(whole.exit, 0, "{}", whole.stderr);
+}
+
+/// What a benchmark wrote is taken for overheads, with every mechanism.
+fn assert_costs_are_taken(mechanisms: &[serde_json::Value], result: &std::path::Path) {
+    assert_eq!(mechanisms.len(), 6);
+    for mechanism in mechanisms {
+        assert_eq!(mechanism["not_run"], serde_json::Value::Null, "{mechanism}");
+        let name = mechanism["name"].as_str().unwrap();
+        let taken = ["--overheads", result.to_str().unwrap(), "--mechanism", name];
+        let asked = ["analyze", FMS, "--test", "amc-rtb"];
+        let done = vestal(&[asked.as_slice(), &taken].concat());
+        assert!([0, 1].contains(&done.exit), "{name}: {}", done.stderr);
+        let with = format!("with the overheads of {name}");
+        assert!(done.stdout.contains(&with), "{}", done.stdout);
+    }
+}
+
+/// Without a file it is measured first.
+#[test]
+fn advice_is_given_about_this_machine() {
+    let done = vestal(&["advise", FMS, "--statistic", "mean", "--format", "json"]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["overheads"]["file"], serde_json::Value::Null);
+    let choices = document["choices"].as_array().unwrap();
+    let native = |choice: &&serde_json::Value| choice["mechanism"] == "native/perf";
+    let mut native = choices.iter().filter(native);
+    assert!(
+        native.any(|choice| choice["schedulable"] == true),
+        "{choices:?}"
+    );
 }
 
 #[test]

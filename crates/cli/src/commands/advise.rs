@@ -4,6 +4,7 @@ use crate::args::AdviseArgs;
 use crate::commands::overheads::{Source, Taken};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
+use crate::interrupt;
 use crate::output::{Output, Style};
 use crate::progress::Progress;
 use crate::registry::registry;
@@ -36,6 +37,10 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
         Some(source) => source,
         None => Source::of_machine(&args.overheads, output)?,
     };
+    if interrupt::asked() {
+        output.warning("interrupted; what was measured until then is not enough to advise on");
+        return Ok(Exit::holds(false));
+    }
     let choices = choices(registry(), (&set, &args.file), &source, output)?;
     output.human(&format!(
         "{}\nmargin: the largest factor on all of them; scaling: the largest on execution times if nothing cost anything\n\n",
