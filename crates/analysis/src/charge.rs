@@ -18,6 +18,9 @@ pub(crate) struct Charge {
 
 const SHARE_BITS: u32 = 40;
 
+/// How often a job that keeps its zero-slack instant takes the CPU from others for it: there, at its deadline, and at its end.
+const INSTANTS: usize = 3;
+
 /// No task has so much time, and sums of it saturate beyond every deadline.
 const BEYOND: u64 = HORIZON_NANOS + 1;
 
@@ -72,9 +75,10 @@ impl Charge {
     ) -> Self {
         let release = overheads.release.as_nanos();
         let mut sources = Vec::new();
-        let mut terminable: u64 = 0;
+        let (mut terminable, mut watched): (u64, u64) = (0, 0);
         for task in tasks {
             terminable += u64::from(task.is_terminable);
+            watched += 1;
             let period = task.period;
             let mut source = |cost, times| {
                 sources.push(Source {
@@ -86,7 +90,11 @@ impl Charge {
             source(release, 1);
             match paid {
                 Paid::Jobs => {}
-                Paid::Instants => source(overheads.instant.as_nanos(), 1),
+                Paid::Instants => {
+                    for _ in 0..INSTANTS {
+                        source(overheads.instant.as_nanos(), 1);
+                    }
+                }
                 Paid::Slices => source(overheads.slice.as_nanos(), task.slices),
             }
         }
@@ -106,21 +114,19 @@ impl Charge {
         let changes = overheads.change.as_nanos().saturating_mul(changes);
         let terminations = overheads.termination.as_nanos();
         let terminations = terminations.saturating_mul(terminable);
-        Self::of(
-            overheads,
-            &sources,
-            changes.saturating_add(terminations),
-            paid,
-        )
+        let late = overheads.late.as_nanos().saturating_mul(watched);
+        let once = [changes, terminations, late];
+        let once = once.into_iter().fold(0, u64::saturating_add);
+        Self::of(overheads, &sources, once, paid)
     }
 
     /// For jobs that are released once each.
     pub(crate) fn of_jobs(overheads: &Overheads, jobs: usize, levels: usize) -> Self {
         let none = Self::new(overheads, core::iter::empty(), levels, Paid::Jobs);
-        let once = overheads.release.as_nanos();
-        let terminations = overheads.termination.as_nanos();
-        let each = once
-            .saturating_add(terminations)
+        let each = [overheads.release, overheads.termination, overheads.late];
+        let each = each.iter().map(|cost| cost.as_nanos());
+        let each = each
+            .fold(0, u64::saturating_add)
             .saturating_mul(jobs as u64);
         Self {
             constant: none.constant.saturating_add(each),

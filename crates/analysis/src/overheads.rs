@@ -9,7 +9,8 @@
 //!   ([`Overheads::detection`], and a heartbeat's delay), and stopping it then ([`Overheads::exhaustion`]);
 //! - u: the share of the CPU that is taken from whatever executes, however urgent: the sum of
 //!   [`Overheads::release`] / T_j over all tasks of the CPU, and C_M / T_M of a heartbeat above all tasks;
-//! - K: what is taken so beyond that share, and at changes of mode: [`Overheads::release`] once for each task and C_M once,
+//! - K: what is taken so beyond that share, and at changes of mode: [`Overheads::release`] and [`Overheads::late`] once for
+//!   each task and C_M once,
 //!   [`Overheads::change`] once for each level if there are several, [`Overheads::termination`] once for each task below the highest level;
 //! - w: 1, but 2 for tests that divide a busy interval at an instant of their own (zero-slack instants).
 //!
@@ -18,7 +19,7 @@
 //! The tests bound intervals in which the CPU executes jobs that they count, at least one. In such an interval of length x
 //! those jobs take W, the sum of their C + c: natively a job of another task costs nothing before it has the CPU.
 //! Work above all tasks takes at most u x + K: a task is released at most x / T_j + 1 times, a beat comes at
-//! most x / T_M + 1 times, the mode rises at most to each level above the lowest until nothing is left to do, its return
+//! most x / T_M + 1 times, of each task one job may have used up a budget unnoticed before, the mode rises at most to each level above the lowest until nothing is left to do, its return
 //! just before may last into the interval, and a task that is dropped is not admitted until then. So x <= W + K + u x,
 //! and x <= (W + K) / (1 - u), which is at most the sum of C' over the jobs counted. A fixed point or a sum of
 //! utilisations in which each counted job contributes its C' is therefore one for the CPU as it is. A zero-slack instant
@@ -52,6 +53,10 @@ pub struct Overheads {
     pub detection: Duration,
     /// CPU time to stop a job that has used up the budget of its own level.
     pub exhaustion: Duration,
+    /// CPU time that is taken from whatever executes, once for each task, because it is noticed late that its job had used up
+    /// a budget before it lost the CPU: of a heartbeat, and of wall timers. 0 where a budget is noticed only while its
+    /// job executes.
+    pub late: Duration,
     /// CPU time of a change of mode, without terminations.
     pub change: Duration,
     /// CPU time to terminate one task at a change of mode (C_K for each of them).
@@ -94,6 +99,7 @@ impl Overheads {
             release: scaled(self.release),
             detection: scaled(self.detection),
             exhaustion: scaled(self.exhaustion),
+            late: scaled(self.late),
             change: scaled(self.change),
             termination: scaled(self.termination),
             instant: scaled(self.instant),

@@ -1,7 +1,7 @@
 //! What a schedulability test is to those who run it.
 
 use crate::charge::{Charge, Charged, Paid};
-use crate::outcome::{Kind, Outcome, Reason};
+use crate::outcome::{Kind, Outcome, Reason, Verdict};
 use crate::overheads::{Charging, Overheads};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
@@ -111,9 +111,14 @@ impl Test {
         outcome.why = outcome
             .why
             .map(|why| Reason::WithOverheads { why: Box::new(why) });
-        if outcome.kind == Kind::Exact {
-            outcome.kind = Kind::Sufficient;
-            outcome.verdict = outcome.kind.verdict(outcome.why.is_none());
+        match outcome.kind {
+            Kind::Exact => {
+                outcome.kind = Kind::Sufficient;
+                outcome.verdict = outcome.kind.verdict(outcome.why.is_none());
+            }
+            // More is charged than may be needed: what is refused may be schedulable.
+            Kind::Necessary => outcome.verdict = Verdict::NotProven,
+            Kind::Sufficient | Kind::Unsafe => {}
         }
         outcome
     }
@@ -140,6 +145,8 @@ impl Test {
     fn cannot_take(&self, overheads: &Overheads) -> Option<Reason> {
         let what = match self.charging {
             Charging::No => "overheads",
+            // Budgets of servers would have to pay for them.
+            _ if self.is_for_servers && self.charging != Charging::Itself => "overheads",
             Charging::Jobs | Charging::Instants | Charging::Slices
                 if overheads.has_scheduled_monitor() =>
             {

@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "real/overheads.rs"]
+mod overheads;
 #[path = "real/servers.rs"]
 mod servers;
 #[path = "real/several.rs"]
@@ -256,118 +258,6 @@ fn the_trace_of_a_run_that_is_ended_early_is_complete() {
         scratch.0.display()
     ));
     assert!(text.lines().all(|name| name != "killed.csv"), "{text}");
-}
-
-/// Counts and structure; which variant costs how much is for a machine without other work.
-#[test]
-fn the_overhead_experiment_measures_every_variant_that_runs() {
-    let scratch = Scratch::new("overhead");
-    let folder = scratch.0.join("out");
-    let line = "bench overhead --paper huang2014 --quick --repetitions 2 --format json -o";
-    let arguments: Vec<&str> = line.split(' ').collect();
-    let done = vestal(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
-    assert_eq!(done.exit, 0, "{}", done.stderr);
-    let document = done.json();
-    assert_eq!(
-        (&document["repetitions"], &document["interrupted"]),
-        (&2.into(), &false.into())
-    );
-    let list = |key: &str| document[key].as_array().unwrap().clone();
-    let ran: Vec<String> = list("variants")
-        .iter()
-        .filter(|variant| variant["not_run"].is_null())
-        .map(|variant| variant["name"].as_str().unwrap().to_owned())
-        .collect();
-    for name in [
-        "smc/none",
-        "smc/perf",
-        "amc/perf",
-        "amc/timer",
-        "amc/managed",
-        "plrs/managed",
-        "amc/huang2014",
-    ] {
-        assert!(
-            ran.iter().any(|known| known == name),
-            "{name} is not in {ran:?}"
-        );
-    }
-    let cells = list("busy_periods");
-    for name in ["smc/none", "amc/perf", "amc/huang2014", "plrs/managed"] {
-        let sizes: Vec<u64> = cells
-            .iter()
-            .filter(|cell| cell["variant"] == name)
-            .map(|cell| {
-                assert_eq!(cell["runs"], 2, "{cell}");
-                cell["size"].as_u64().unwrap()
-            })
-            .collect();
-        assert_eq!(sizes, [4, 8], "{name}");
-    }
-    // Two cells for each variant, and two runs in each.
-    let runs = std::fs::read_to_string(folder.join("runs.csv")).unwrap();
-    assert_eq!(runs.lines().count(), 1 + 2 * cells.len());
-    assert_eq!(list("preemptions").len(), 2);
-    assert_eq!(list("claims").len(), 18);
-    assert_costs_are_taken(&list("mechanisms"), &folder.join("result.json"));
-    for name in [
-        "claims.md",
-        "table2.csv",
-        "table3.csv",
-        "fig5.svg",
-        "fig6a.svg",
-        "set-32.toml",
-        "result.json",
-        "measured.json",
-    ] {
-        assert!(folder.join(name).exists(), "{name}");
-    }
-    let whole = vestal(&["check", folder.join("set-32.toml").to_str().unwrap()]);
-    assert_eq!(whole.exit, 0, "{}", whole.stderr);
-}
-
-/// What a benchmark wrote is taken for overheads, with every mechanism.
-fn assert_costs_are_taken(mechanisms: &[serde_json::Value], result: &std::path::Path) {
-    assert_eq!(mechanisms.len(), 6);
-    for mechanism in mechanisms {
-        assert_eq!(mechanism["not_run"], serde_json::Value::Null, "{mechanism}");
-        let name = mechanism["name"].as_str().unwrap();
-        let taken = ["--overheads", result.to_str().unwrap(), "--mechanism", name];
-        let asked = ["analyze", FMS, "--test", "amc-rtb"];
-        let done = vestal(&[asked.as_slice(), &taken].concat());
-        assert!([0, 1].contains(&done.exit), "{name}: {}", done.stderr);
-        let with = format!("with the overheads of {name}");
-        assert!(done.stdout.contains(&with), "{}", done.stdout);
-    }
-}
-
-/// Without a file it is measured first.
-#[test]
-fn advice_is_given_about_this_machine() {
-    let done = vestal(&["advise", FMS, "--statistic", "mean", "--format", "json"]);
-    assert_eq!(done.exit, 0, "{}", done.stderr);
-    let document = done.json();
-    assert_eq!(document["overheads"]["file"], serde_json::Value::Null);
-    let choices = document["choices"].as_array().unwrap();
-    let native = |choice: &&serde_json::Value| choice["mechanism"] == "native/perf";
-    let mut native = choices.iter().filter(native);
-    assert!(
-        native.any(|choice| choice["schedulable"] == true),
-        "{choices:?}"
-    );
-}
-
-#[test]
-fn an_overhead_experiment_that_is_interrupted_keeps_whole_repetitions() {
-    let scratch = Scratch::new("overhead-ended");
-    let text = shell(&format!(
-        "vestal bench overhead --paper huang2014 --repetitions 900 --format json >{0} & pid=$!; \
-         sleep 4; kill -TERM $pid; wait $pid; echo exit $?; cat {0}",
-        scratch.0.join("out.json").display()
-    ));
-    assert!(text.contains("exit 1"), "{text}");
-    assert!(text.contains("\"interrupted\": true"), "{text}");
-    assert!(text.contains("\"repetitions\": 0"), "{text}");
 }
 
 #[test]

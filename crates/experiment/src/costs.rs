@@ -147,21 +147,14 @@ impl Costs {
             )));
         }
         for (index, mechanism) in document.mechanisms.iter().enumerate() {
-            let costs = mechanism.costs.iter().enumerate();
-            for (at, cost) in costs {
-                if cost.count == 0 || cost.mean_ns > cost.max_ns || cost.p99_ns > cost.max_ns {
-                    return Err(refused(format!(
-                        "`mechanisms[{index}].costs[{at}]` ({} of {}): found count {}, mean {}, p99 {}, max {}, expected \
-                         one or more figures of which none is above the largest",
-                        cost.name,
-                        mechanism.name,
-                        cost.count,
-                        cost.mean_ns,
-                        cost.p99_ns,
-                        cost.max_ns
-                    )));
-                }
+            let earlier = &document.mechanisms[..index];
+            if earlier.iter().any(|other| other.name == mechanism.name) {
+                let name = &mechanism.name;
+                return Err(refused(format!(
+                    "`mechanisms[{index}]`: found a second `{name}`, expected another name"
+                )));
             }
+            check_costs(index, mechanism).map_err(refused)?;
         }
         Ok(Self {
             mechanisms: document.mechanisms,
@@ -223,6 +216,33 @@ impl Costs {
     }
 }
 
+/// What is wrong with a cost of the mechanism at this index, if anything is.
+fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
+    for (at, cost) in mechanism.costs.iter().enumerate() {
+        let place = format!(
+            "`mechanisms[{index}].costs[{at}]` ({} of {})",
+            cost.name, mechanism.name
+        );
+        let earlier = &mechanism.costs[..at];
+        if earlier.iter().any(|other| other.name == cost.name) {
+            return Err(format!(
+                "{place}: found a second one, expected another name"
+            ));
+        }
+        let figures = [cost.mean_ns, cost.median_ns, cost.p99_ns];
+        let is_whole = cost.count > 0 && figures.iter().all(|figure| *figure <= cost.max_ns);
+        // A mean is rounded up: only a cost that never was any has none, or a file without means.
+        if !is_whole || (cost.mean_ns == 0) != (cost.max_ns == 0) || cost.median_ns > cost.p99_ns {
+            return Err(format!(
+                "{place}: found count {}, mean {}, median {}, p99 {}, max {}, expected one or more figures with their \
+                 mean, none above the largest",
+                cost.count, cost.mean_ns, cost.median_ns, cost.p99_ns, cost.max_ns
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What a test is to take into account where this mechanism carries a policy out.
 ///
 /// | of a manager's dispatch | with the kernel's priorities |
@@ -262,16 +282,20 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
         Dispatch::Managed | Dispatch::Huang2014 => (job.saturating_add(called), manager),
         Dispatch::Native | Dispatch::Frames => (job, of(name::RELEASE)?),
     };
-    // What a heartbeat is late by is that of its period.
+    // What a heartbeat is late by is its period, and what its manager takes to come and to look.
     let detection = match mechanism.heartbeat_ns {
         None => of(name::DETECTION)?,
-        Some(_) => 0,
+        Some(_) => manager,
     };
     Ok(Overheads {
         job: ns(job),
         release: ns(release),
         detection: ns(detection.saturating_add(of(name::TOLERANCE)?)),
         exhaustion: ns(manager.saturating_add(demotion)),
+        late: match is_late(mechanism) {
+            true => ns(manager.saturating_add(demotion)),
+            false => Duration::ZERO,
+        },
         change: ns(manager),
         termination: ns(demotion),
         instant: ns(manager),
@@ -284,6 +308,18 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
             is_scheduled: false,
         }),
     })
+}
+
+/// Whether it may be noticed of a job that does not execute that it had used up a budget: wall timers and heartbeats go on
+/// while another one does.
+fn is_late(mechanism: &Mechanism) -> bool {
+    match mechanism.dispatch {
+        Dispatch::Native => {
+            mechanism.heartbeat_ns.is_some() || mechanism.name.ends_with("/manager")
+        }
+        Dispatch::Huang2014 => true,
+        Dispatch::Managed | Dispatch::Frames => false,
+    }
 }
 
 /// The largest factor in thousandths, up to [`FACTOR_MAX`], with which `holds`; `None`: not even with 0.

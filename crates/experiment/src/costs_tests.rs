@@ -50,6 +50,7 @@ fn costs_become_overheads_by_who_orders_jobs() {
     );
     assert_eq!((native.exhaustion, native.termination), (ns(21), ns(6)));
     assert_eq!((native.detection, native.heartbeat), (ns(15), None));
+    assert_eq!(native.late, Duration::ZERO, "the one is no wall timer");
     let managed = of("managed", Statistic::Mean);
     // The manager, with two switches, at the end of each job, and after a timer at each release.
     assert_eq!((managed.job, managed.release), (ns(9 + 11), ns(15)));
@@ -69,7 +70,8 @@ fn a_heartbeat_is_late_by_its_period_alone() {
     let text = document("native").replace(r#""dispatch""#, r#""heartbeat_ns": 500, "dispatch""#);
     let costs = Costs::from_json(&text).unwrap();
     let found = overheads(costs.mechanism("one").unwrap(), Statistic::Mean).unwrap();
-    assert_eq!(found.detection, ns(8));
+    assert_eq!(found.detection, ns(8 + 15));
+    assert_eq!(found.late, found.exhaustion);
     let beat = found.heartbeat.unwrap();
     assert_eq!(
         (beat.period, beat.cost, beat.is_scheduled),

@@ -124,7 +124,7 @@ fn a_job_that_takes_too_long_to_begin_is_the_reason() {
         "--overheads",
         &slow,
         "--mechanism",
-        "native/manager",
+        "managed/manager",
     ]);
     assert_eq!(other.exit, 0, "{}", other.stderr);
 }

@@ -111,6 +111,11 @@ impl SlicedTables {
             row: charge.map_or(row, |charge| charge.row(&row, count)),
             count,
         }));
+        // What slices grant together is counted in 64 bits.
+        let counted = |one: &&Sliced| one.row.own_wcet().checked_mul(one.count).is_none();
+        if let Some(one) = self.order.iter().find(counted) {
+            return Err(one.row.task);
+        }
         match problem.priorities() {
             Some(given) => self.order.sort_by_key(|one| {
                 let row = &one.row;
