@@ -77,25 +77,30 @@ pub(crate) fn keeping() -> (Recording, Arc<Mutex<Vec<Record>>>) {
     (recording, kept)
 }
 
-/// Reports the recorded facts to a fresh scheduler, which decides the same.
-pub(crate) fn replayed(
-    specs: &[TaskSpec],
-    scheduler: &mut impl Scheduler,
-    records: &[Record],
-) -> Summary {
+/// Of a recording of a run with these tasks.
+pub(crate) fn header(specs: &[TaskSpec]) -> Header {
     let task = |spec: &TaskSpec| TaskInfo {
         name: spec.name.clone(),
         criticality: spec.configuration.task.criticality,
         period: spec.configuration.task.period,
         deadline: spec.configuration.task.deadline,
     };
-    let header = Header {
+    Header {
         world: World::Linux,
         ordered: false,
         judges_misses: true,
         tasks: specs.iter().map(task).collect(),
         ..Header::new("")
-    };
+    }
+}
+
+/// Reports the recorded facts to a fresh scheduler, which decides the same.
+pub(crate) fn replayed(
+    specs: &[TaskSpec],
+    scheduler: &mut impl Scheduler,
+    records: &[Record],
+) -> Summary {
+    let header = header(specs);
     let records = records.iter().map(|record| Ok::<_, ()>(*record));
     replay(&header, records, scheduler).unwrap_or_else(|failure| panic!("{failure:?}"))
 }

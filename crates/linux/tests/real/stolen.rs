@@ -2,13 +2,16 @@
 //! it explains counts as the run's, nor as kept.
 
 use crate::child::{outcome_of, send, spawn};
+use crate::looks::{header, keeping};
 use crate::support::{
     HI, LO, RunWell, alone_and_well, config, eventually, ms, native, pause, real_time_threads, spec,
 };
-use vestal_core::{Duration, Enforcement};
+use vestal_core::{Duration, Enforcement, TaskId};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, fork_thief, reap};
 use vestal_linux::report::{Cause, Duty};
 use vestal_linux::{ErrorKind, Executive, Monitor, Report, RunError};
+use vestal_trace::replay::inversion::{Order, first_inversion};
+use vestal_trace::{Dispatch, Header};
 
 const RUN: Duration = Duration::from_millis(1_000);
 
@@ -151,6 +154,53 @@ fn what_others_take_at_the_beginning_of_a_job_is_stolen_too() {
 #[test]
 fn what_others_take_is_stolen_also_where_the_manager_comes_in_between() {
     stolen_beside_a_body(Point::Woken, Duty::JobStart, Monitor::Heartbeat);
+}
+
+/// A job of `low` seems to run until the one of `high` has begun, which our own delay puts off by 3 ms, and the thief by
+/// 4 ms now and then. If `low` were the more urgent one, its order would not have been kept.
+#[test]
+fn what_passes_at_the_beginning_of_a_job_is_no_inversion() {
+    alone_and_well(|| {
+        let cpu = *affinity().unwrap().last().unwrap();
+        let (recording, records) = keeping();
+        let specs = [
+            spec("high", HI, 2, 20, &[5, 6]),
+            spec("low", HI, 1, 40, &[16, 18]),
+        ];
+        let executive = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::Static))
+            .task(specs[0].clone(), |job| job.burn(ms(4)))
+            .task(specs[1].clone(), |job| job.burn(ms(16)))
+            .recorded(recording)
+            .with_fault(Fault::Delay(Delay {
+                point: Point::Woken,
+                how: How::Burn,
+                milliseconds: 3,
+                every: 1,
+            }));
+        let thief = fork_thief(cpu, 99, (4, 37, 1_200)).unwrap();
+        pause(20);
+        executive.run(RUN).unwrap();
+        reap(thief).unwrap();
+        let records = records.lock().unwrap();
+        let inversion = |priorities: &[u32]| {
+            let order = Order {
+                priorities,
+                placement: &[],
+                tolerance: Duration::from_micros(100),
+            };
+            let header = Header {
+                dispatch: Dispatch::Native,
+                ..header(&specs)
+            };
+            let records = records.iter().map(|record| Ok::<_, ()>(*record));
+            first_inversion(&header, records, order).unwrap()
+        };
+        assert_eq!(inversion(&[2, 1]), None);
+        let reversed = inversion(&[1, 2]).unwrap();
+        let [running, waiting] = [reversed.running.task, reversed.waiting.task];
+        assert_eq!([running, waiting], [TaskId(0), TaskId(1)]);
+    });
 }
 
 #[test]

@@ -8,15 +8,20 @@
 //! A task that is suspended has no priority for as long as that lasts, and one that may go on below all others
 //! (a late job under zero slack) goes before those only that have no priority.
 //! Threads take time to switch, so what is shorter than a tolerance does not count, and neither does
-//! time in which the machine held the CPU ([`What::Gap`]).
+//! time in which the machine held the CPU ([`What::Gap`]). Such a record stands where that time ended, so it may
+//! come after all that was seen of an inversion: nothing is an inversion before the recording ends.
+//! Neither does time in which the thread of a more urgent job works at its beginning ([`Mechanism::Release`]): it
+//! has the CPU, although no record says that the less urgent job stopped. How long that takes is judged by the run
+//! itself.
 //!
 //! When a job of a real world is ready is when its thread has woken for it. How late that was is the
 //! timer's lateness and no matter of order; the report of a run says how much it was.
 //!
-//! Complexity: O(tasks) for each instant; the memory grows with the tasks and their waiting jobs.
+//! Complexity: O(tasks) for each instant, and for each gap the inversions that reach into it; the memory grows with the
+//! tasks, their waiting jobs and the inversions.
 
 use crate::header::{Dispatch, Header, World};
-use crate::record::{Record, What};
+use crate::record::{Edge, Mechanism, Record, What};
 use crate::timeline::{Ending, Item, Timeline};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -41,7 +46,7 @@ pub struct Inversion {
     pub cpu: CpuId,
     /// From when.
     pub from: Instant,
-    /// Until when at least.
+    /// Until when.
     pub to: Instant,
     /// Who ran.
     pub running: JobId,
@@ -76,21 +81,40 @@ pub fn first_inversion<E>(
             state.excuse(cpu, record.at, length);
         }
         for (at, item) in timeline.feed(&record) {
-            if let Some(inversion) = state.pass(at) {
-                return Ok(Some(inversion));
-            }
+            state.pass(at);
             state.take(item);
         }
-        if let Some(inversion) = state.pass(timeline.clock()) {
-            return Ok(Some(inversion));
-        }
+        state.pass(timeline.clock());
         if let What::Permit { task, permit } = record.what {
             state.permit(task, permit);
         } else if let What::Observed(Fact::Woken { task, .. }) = record.what {
             state.wake(task);
+            state.woken = Some(task);
         }
     }
-    Ok(None)
+    Ok(state.first())
+}
+
+/// Perhaps an inversion.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    inversion: Inversion,
+    /// How much of it the machine took, as far as is known.
+    excused: Duration,
+}
+
+impl Suspect {
+    /// Whether less urgent work ran for longer than `tolerance`.
+    fn is_beyond(&self, tolerance: Duration) -> bool {
+        let Inversion { from, to, .. } = self.inversion;
+        to.saturating_since(from) > tolerance.saturating_add(self.excused)
+    }
+
+    /// The machine held the CPU then.
+    fn excuse(&mut self, gap: (Instant, Instant)) {
+        let passed = common(gap, (self.inversion.from, self.inversion.to));
+        self.excused = self.excused.saturating_add(passed);
+    }
 }
 
 struct State<'a> {
@@ -105,8 +129,14 @@ struct State<'a> {
     pending: BTreeMap<TaskId, VecDeque<Pending>>,
     running: BTreeMap<CpuId, JobId>,
     permits: BTreeMap<TaskId, Permit>,
-    /// For each CPU an inversion that may still be short enough, and how much of it the machine took.
-    suspects: BTreeMap<CpuId, (Inversion, Duration)>,
+    /// Whose thread told last that it woke.
+    woken: Option<TaskId>,
+    /// Whose threads are about to begin a job, and where; the last one has the CPU.
+    beginning: Vec<(CpuId, TaskId)>,
+    /// For each CPU an inversion that lasts.
+    lasting: BTreeMap<CpuId, Suspect>,
+    /// Those that were too long, by their ends. What the machine took of them may be told later.
+    over: Vec<Suspect>,
     /// For each CPU from when until when the machine held it last.
     gaps: BTreeMap<CpuId, (Instant, Instant)>,
 }
@@ -141,7 +171,10 @@ impl<'a> State<'a> {
             pending: BTreeMap::new(),
             running: BTreeMap::new(),
             permits: BTreeMap::new(),
-            suspects: BTreeMap::new(),
+            woken: None,
+            beginning: Vec::new(),
+            lasting: BTreeMap::new(),
+            over: Vec::new(),
             gaps: BTreeMap::new(),
         }
     }
@@ -202,10 +235,16 @@ impl<'a> State<'a> {
     /// The machine held the CPU for so long until `until`, of which part may have passed already.
     fn excuse(&mut self, cpu: CpuId, until: Instant, length: Duration) {
         let from = Instant::from_nanos(until.as_nanos().saturating_sub(length.as_nanos()));
-        self.gaps.insert(cpu, (from, until));
-        if let Some((suspect, excused)) = self.suspects.get_mut(&cpu) {
-            let passed = common((from, until), (suspect.from, self.clock));
-            *excused = excused.saturating_add(passed);
+        let gap = (from, until);
+        self.gaps.insert(cpu, gap);
+        if let Some(suspect) = self.lasting.get_mut(&cpu) {
+            suspect.excuse(gap);
+        }
+        let reached = self.over.iter_mut().rev();
+        for suspect in reached.take_while(|suspect| suspect.inversion.to > from) {
+            if suspect.inversion.cpu == cpu {
+                suspect.excuse(gap);
+            }
         }
     }
 
@@ -236,46 +275,89 @@ impl<'a> State<'a> {
     }
 
     /// Time moves on to `to`: what held until now lasted so long.
-    fn pass(&mut self, to: Instant) -> Option<Inversion> {
+    fn pass(&mut self, to: Instant) {
         if to <= self.clock {
-            return None;
+            return;
         }
         let since = core::mem::replace(&mut self.clock, to);
-        let cpus: Vec<(CpuId, JobId)> =
-            self.running.iter().map(|(cpu, job)| (*cpu, *job)).collect();
-        self.suspects
-            .retain(|cpu, _| self.running.contains_key(cpu));
-        for (cpu, running) in cpus {
-            let waiting = self
-                .waiting(cpu)
-                .filter(|job| self.urgency(*job) > self.urgency(running));
-            let Some(waiting) = waiting else {
-                self.suspects.remove(&cpu);
-                continue;
-            };
-            let earlier = self.suspects.get(&cpu).copied();
-            let (from, excused) = earlier
-                .filter(|(earlier, _)| earlier.running == running && earlier.waiting == waiting)
-                .map_or((since, Duration::ZERO), |(earlier, excused)| {
-                    (earlier.from, excused)
-                });
-            let gap = self.gaps.get(&cpu).copied();
-            let now = gap.map_or(Duration::ZERO, |gap| common(gap, (since, to)));
-            let excused = excused.saturating_add(now);
-            let inversion = Inversion {
+        let inverted: BTreeMap<CpuId, (JobId, JobId)> = self
+            .running
+            .iter()
+            .filter_map(|(cpu, running)| {
+                let waiting = self.waiting(*cpu)?;
+                let urgency = self.urgency(*running);
+                let inverted = self.urgency(waiting) > urgency && !self.begins_above(*cpu, urgency);
+                inverted.then_some((*cpu, (*running, waiting)))
+            })
+            .collect();
+        self.settle(|suspect| {
+            let Inversion {
                 cpu,
-                from,
-                to,
                 running,
                 waiting,
-            };
-            let allowed = self.order.tolerance.saturating_add(excused);
-            if to.saturating_since(from) > allowed {
-                return Some(inversion);
-            }
-            self.suspects.insert(cpu, (inversion, excused));
+                ..
+            } = suspect.inversion;
+            inverted.get(&cpu) == Some(&(running, waiting))
+        });
+        for (cpu, (running, waiting)) in inverted {
+            let gap = self.gaps.get(&cpu).copied();
+            let excused = gap.map_or(Duration::ZERO, |gap| common(gap, (since, to)));
+            let suspect = self.lasting.entry(cpu).or_insert(Suspect {
+                inversion: Inversion {
+                    cpu,
+                    from: since,
+                    to,
+                    running,
+                    waiting,
+                },
+                excused: Duration::ZERO,
+            });
+            suspect.inversion.to = to;
+            suspect.excused = suspect.excused.saturating_add(excused);
         }
-        None
+    }
+
+    /// Whether the thread of a more urgent task is about to begin a job on `cpu`.
+    fn begins_above(&self, cpu: CpuId, urgency: (Rank, u32)) -> bool {
+        let mut beginning = self.beginning.iter().filter(|(other, _)| *other == cpu);
+        beginning.any(|(_, task)| {
+            let first = self.pending.get(task).and_then(VecDeque::front);
+            first.is_some_and(|first| self.urgency(first.job) > urgency)
+        })
+    }
+
+    fn begin(&mut self, cpu: CpuId, edge: Edge) {
+        match edge {
+            Edge::Begin => self.beginning.extend(self.woken.map(|task| (cpu, task))),
+            Edge::End => {
+                let last = self.beginning.iter().rposition(|(other, _)| *other == cpu);
+                if let Some(last) = last {
+                    self.beginning.remove(last);
+                }
+            }
+        }
+    }
+
+    /// All that do not last are over.
+    fn settle(&mut self, lasts: impl Fn(&Suspect) -> bool) {
+        let tolerance = self.order.tolerance;
+        let over = &mut self.over;
+        self.lasting.retain(|_, suspect| {
+            let lasts = lasts(suspect);
+            if !lasts && suspect.is_beyond(tolerance) {
+                over.push(*suspect);
+            }
+            lasts
+        });
+    }
+
+    /// The first inversion, of a recording that is over.
+    fn first(mut self) -> Option<Inversion> {
+        self.settle(|_| false);
+        let tolerance = self.order.tolerance;
+        let found = self.over.iter().filter(|one| one.is_beyond(tolerance));
+        let found = found.map(|one| one.inversion);
+        found.min_by_key(|inversion| inversion.from)
     }
 
     fn take(&mut self, item: Item) {
@@ -311,6 +393,11 @@ impl<'a> State<'a> {
                     entry.background = true;
                 }
             }
+            Item::Overhead {
+                cpu,
+                mechanism: Mechanism::Release,
+                edge,
+            } => self.begin(cpu, edge),
             Item::Deadline { .. }
             | Item::Miss { .. }
             | Item::Mode { .. }

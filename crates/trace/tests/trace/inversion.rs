@@ -4,7 +4,7 @@ use crate::common::recording;
 use vestal_core::*;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::timeline::{Item, Timeline};
-use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Record, What};
+use vestal_trace::{Dispatch, DomainId, DomainInfo, Edge, Header, Mechanism, Record, What};
 
 fn find(header: &Header, records: &[Record], order: Order<'_>) -> Option<Inversion> {
     let records = records.iter().map(|record| Ok::<_, ()>(*record));
@@ -86,7 +86,7 @@ fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
     let inversion = find(&header, &records, order(4, &[])).unwrap();
     assert_eq!((inversion.running, inversion.waiting), (lo, hi));
     assert_eq!(inversion.from, Instant::from_nanos(10));
-    assert!(inversion.to > Instant::from_nanos(14));
+    assert_eq!(inversion.to, Instant::from_nanos(15));
     // On another CPU it may wait for its own.
     let elsewhere = [CpuId(0), CpuId(3)];
     assert_eq!(find(&header, &records, order(0, &elsewhere)), None);
@@ -351,9 +351,59 @@ fn what_the_machine_took_from_a_cpu_is_no_inversion_there_and_excuses_no_other_c
     assert_eq!(found_in(&[gap(11, 0)], 18), Some(10));
     assert_eq!(found_in(&[gap(11, 0)], 19), None);
     assert_eq!(found_in(&[gap(9, 0)], 19), Some(10));
+    // What is told only when the more urgent job runs already, or when both are complete, counts as well.
+    assert_eq!(found_in(&[gap(32, 0)], 13), Some(10));
+    assert_eq!(found_in(&[gap(32, 0)], 14), None);
+    let long = |cpu| {
+        let what = What::Gap {
+            cpu: CpuId(cpu),
+            length: Duration::from_nanos(25),
+        };
+        let at = Instant::from_nanos(40);
+        Record { at, what }
+    };
+    assert_eq!(found_in(&[long(0)], 4), Some(10));
+    assert_eq!(found_in(&[long(0)], 5), None);
+    assert_eq!(found_in(&[long(1)], 19), Some(10));
     // Two gaps count both.
     assert_eq!(found_in(&[gap(18, 0), gap(28, 0)], 3), Some(10));
     assert_eq!(found_in(&[gap(18, 0), gap(28, 0)], 4), None);
+}
+
+/// The thread of `high` works from 12 to 28 at the beginning of its job, or that of another task.
+#[test]
+fn the_beginning_of_a_more_urgent_job_is_no_inversion_and_excuses_none_before_or_after_it() {
+    let beginning = |task| {
+        let edge = |at, edge| Record {
+            at: Instant::from_nanos(at),
+            what: What::Overhead {
+                cpu: CpuId(0),
+                mechanism: Mechanism::Release,
+                edge,
+            },
+        };
+        let woken = Fact::Woken {
+            task: TaskId(task),
+            on_behalf_of: None,
+        };
+        [
+            observed(12, woken),
+            edge(12, Edge::Begin),
+            edge(28, Edge::End),
+        ]
+    };
+    assert_eq!(found_in(&beginning(1), 1), Some(10));
+    assert_eq!(found_in(&beginning(1), 2), None);
+    assert_eq!(found_in(&beginning(0), 19), Some(10));
+    assert_eq!(found_in(&beginning(0), 20), None);
+    // From 26 to 30 the machine had the CPU: that excuses nothing of the time before.
+    let gap = What::Gap {
+        cpu: CpuId(0),
+        length: Duration::from_nanos(4),
+    };
+    let at = Instant::from_nanos(30);
+    let with_gap = [&beginning(1)[..], &[Record { at, what: gap }]].concat();
+    assert_eq!(found_in(&with_gap, 1), Some(10));
 }
 
 #[test]
