@@ -59,6 +59,7 @@ fn the_job_of_a_table_slot_stops_at_its_end_and_goes_on_in_the_next() {
         let cycles = undisturbed(&stolen);
         assert!(cycles.len() as u64 > CYCLES / 5, "{stolen:?}");
         let late = granularity(&report);
+        let disturbed = CYCLES - cycles.len() as u64;
         for cycle in cycles {
             let seen = in_cycle(&looks, cycle);
             let within = |from: u64, to: u64| {
@@ -75,9 +76,10 @@ fn the_job_of_a_table_slot_stops_at_its_end_and_goes_on_in_the_next() {
         }
         let jobs = report.jobs;
         assert!(
-            jobs.completed + 2 >= CYCLES && jobs.missed == 0,
+            jobs.completed + 2 >= CYCLES && jobs.missed <= disturbed,
             "{report:?}"
         );
+        assert_eq!(jobs.missed_outside_gaps, 0, "{report:?}");
         let held = report.cpus[0].suspensions.unwrap();
         assert!(held.times + 2 >= CYCLES, "{held:?}");
     });
@@ -108,6 +110,7 @@ fn a_ghost_gives_the_cpu_to_lower_levels() {
         let cycles = undisturbed(&stolen.lock().unwrap());
         assert!(cycles.len() as u64 > CYCLES / 5, "{stolen:?}");
         let [a, b, d] = [of_a, of_b, of_d].map(|looks| looks.lock().unwrap().clone());
+        let disturbed = CYCLES - cycles.len() as u64;
         let mut shown = 0;
         for cycle in cycles {
             let [a, b, d] = [&a, &b, &d].map(|looks| in_cycle(looks, cycle));
@@ -134,6 +137,7 @@ fn a_ghost_gives_the_cpu_to_lower_levels() {
             jobs.iter().all(|jobs| jobs.completed + 2 >= CYCLES),
             "{jobs:?}"
         );
-        assert_eq!(jobs[0].missed + jobs[1].missed, 0, "{jobs:?}");
+        assert!(jobs[0].missed.max(jobs[1].missed) <= disturbed, "{jobs:?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:?}");
     });
 }
