@@ -11,7 +11,7 @@
 //! time in which the machine held the CPU ([`What::Gap`]). Such a record stands where that time ended, so it may
 //! come after all that was seen of an inversion: nothing is an inversion before the recording ends.
 //! Neither does time in which the thread of a more urgent job works at its beginning ([`Mechanism::Release`]): it
-//! has the CPU, although no record says that the less urgent job stopped. How long that takes is judged by the run
+//! has the CPU, although no record says that the less urgent job stopped, until one says that such a job began. How long that takes is judged by the run
 //! itself.
 //!
 //! When a job of a real world is ready is when its thread has woken for it. How late that was is the
@@ -131,8 +131,8 @@ struct State<'a> {
     permits: BTreeMap<TaskId, Permit>,
     /// Whose thread told last that it woke.
     woken: Option<TaskId>,
-    /// Whose threads are about to begin a job, and where; the last one has the CPU.
-    beginning: Vec<(CpuId, TaskId)>,
+    /// Whose threads are about to begin a job.
+    beginning: Vec<Beginning>,
     /// For each CPU an inversion that lasts.
     lasting: BTreeMap<CpuId, Suspect>,
     /// Those that were too long, by their ends. What the machine took of them may be told later.
@@ -147,6 +147,15 @@ struct Pending {
     ready: bool,
     /// It lost its priority for good.
     background: bool,
+}
+
+/// A thread that is about to begin a job.
+#[derive(Clone, Copy, Debug)]
+struct Beginning {
+    cpu: CpuId,
+    task: TaskId,
+    /// A less urgent job began there since: that is what is looked for, and no excuse.
+    lost_the_cpu: bool,
 }
 
 /// Where a job stands among others, the least first.
@@ -319,18 +328,36 @@ impl<'a> State<'a> {
 
     /// Whether the thread of a more urgent task is about to begin a job on `cpu`.
     fn begins_above(&self, cpu: CpuId, urgency: (Rank, u32)) -> bool {
-        let mut beginning = self.beginning.iter().filter(|(other, _)| *other == cpu);
-        beginning.any(|(_, task)| {
-            let first = self.pending.get(task).and_then(VecDeque::front);
-            first.is_some_and(|first| self.urgency(first.job) > urgency)
-        })
+        let here = |one: &&Beginning| one.cpu == cpu && !one.lost_the_cpu;
+        let mut beginning = self.beginning.iter().filter(here);
+        beginning.any(|one| self.is_above(one.task, urgency))
+    }
+
+    /// Whether the next job of a task is more urgent.
+    fn is_above(&self, task: TaskId, urgency: (Rank, u32)) -> bool {
+        let first = self.pending.get(&task).and_then(VecDeque::front);
+        first.is_some_and(|first| self.urgency(first.job) > urgency)
+    }
+
+    /// A job gets a CPU on which the threads of more urgent ones may be about to begin them.
+    fn takes(&mut self, cpu: CpuId, job: JobId) {
+        let urgency = self.urgency(job);
+        let mut beginning = core::mem::take(&mut self.beginning);
+        for one in &mut beginning {
+            one.lost_the_cpu |= one.cpu == cpu && self.is_above(one.task, urgency);
+        }
+        self.beginning = beginning;
     }
 
     fn begin(&mut self, cpu: CpuId, edge: Edge) {
         match edge {
-            Edge::Begin => self.beginning.extend(self.woken.map(|task| (cpu, task))),
+            Edge::Begin => self.beginning.extend(self.woken.map(|task| Beginning {
+                cpu,
+                task,
+                lost_the_cpu: false,
+            })),
             Edge::End => {
-                let last = self.beginning.iter().rposition(|(other, _)| *other == cpu);
+                let last = self.beginning.iter().rposition(|one| one.cpu == cpu);
                 if let Some(last) = last {
                     self.beginning.remove(last);
                 }
@@ -372,6 +399,7 @@ impl<'a> State<'a> {
             }
             Item::Begin { cpu, job, .. } => {
                 self.wake(job.task);
+                self.takes(cpu, job);
                 self.running.insert(cpu, job);
             }
             Item::Finish { cpu, job, why } => {

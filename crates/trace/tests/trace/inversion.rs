@@ -406,6 +406,49 @@ fn the_beginning_of_a_more_urgent_job_is_no_inversion_and_excuses_none_before_or
     assert_eq!(found_in(&with_gap, 1), Some(10));
 }
 
+/// `low` begins at 14, while the thread of `high` has been at its beginning since 12.
+#[test]
+fn a_job_that_begins_while_a_more_urgent_one_is_about_to_is_an_inversion() {
+    let (header, _) = low_before_high(&[]);
+    let cpu = CpuId(0);
+    let [low, high] = [0, 1].map(|task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    });
+    let edge = |at, edge| Record {
+        at: Instant::from_nanos(at),
+        what: What::Overhead {
+            cpu,
+            mechanism: Mechanism::Release,
+            edge,
+        },
+    };
+    let woken = Fact::Woken {
+        task: high.task,
+        on_behalf_of: None,
+    };
+    let records = [
+        observed(0, Fact::Released { job: low }),
+        observed(10, Fact::Released { job: high }),
+        observed(12, woken),
+        edge(12, Edge::Begin),
+        observed(14, Fact::Started { cpu, job: low }),
+        edge(28, Edge::End),
+        observed(28, Fact::Started { cpu, job: high }),
+        observed(35, Fact::Completed { cpu, job: high }),
+        observed(40, Fact::Completed { cpu, job: low }),
+    ];
+    let order = |tolerance| Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::from_nanos(tolerance),
+    };
+    assert_eq!(find(&header, &records, order(14)), None);
+    let found = find(&header, &records, order(13)).unwrap();
+    assert_eq!((found.running, found.waiting), (low, high));
+    assert_eq!(found.from, Instant::from_nanos(14));
+}
+
 #[test]
 fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_task_comes_back() {
     for lost in [
