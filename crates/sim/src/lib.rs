@@ -7,10 +7,11 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`world`] | the event loop around any scheduler ([`simulate`]), and several of them in one run ([`simulate_together`]) |
+//! | [`world`] | the event loop around any scheduler ([`simulate`]), amid devices and costs ([`simulate_amid`]), and several of them in one run ([`simulate_together`]) |
 //! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`backlog`] | how many jobs may wait |
-//! | [`outside`] | devices, jobs that wait for them, requests for modes ([`simulate_amid`]) |
+//! | [`outside`] | devices, jobs that wait for them, requests for modes |
+//! | [`costs`] | what carrying a policy out takes of the CPUs |
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world reports to observers |
 //! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
@@ -52,6 +53,7 @@
 
 pub mod backlog;
 mod calendar;
+pub mod costs;
 mod cpu;
 pub mod error;
 pub mod frames;
@@ -66,6 +68,7 @@ pub mod workload;
 pub mod world;
 
 pub use backlog::Backlog;
+pub use costs::Costs;
 pub use error::SimulationError;
 pub use frames::{FrameCounter, FrameStatistics};
 pub use native::{NativeSetting, simulate_native};
@@ -75,7 +78,8 @@ pub use served::Served;
 pub use statistics::{Figures, Statistics};
 pub use workload::{Demand, Releases};
 pub use world::{
-    Effort, Setting, Steps, simulate, simulate_amid, simulate_together, stepwise, stepwise_amid,
+    Amid, Effort, Setting, Steps, simulate, simulate_amid, simulate_together, stepwise,
+    stepwise_amid,
 };
 
 /// Counts one thing more. One by one it takes centuries to get to 2^64: there is no overflow to look for.

@@ -1,5 +1,6 @@
 //! What a world reports to observers: statistics, drawings, traces.
 
+use crate::costs::Cause;
 use vestal_core::{
     CpuId, DeviceId, DropReason, Duration, Instant, JobId, Level, ServerId, Service,
 };
@@ -151,6 +152,18 @@ pub trait Observer {
     fn frames_skipped(&mut self, at: Instant, first: u64, more: u64) {
         let _ = (at, first, more);
     }
+    /// A CPU is taken for what carrying the policy out costs.
+    fn mechanism_began(&mut self, at: Instant, cpu: CpuId, cause: Cause) {
+        let _ = (at, cpu, cause);
+    }
+    /// The same ends; reported then.
+    fn mechanism_ended(&mut self, segment: Segment, cause: Cause) {
+        let _ = (segment, cause);
+    }
+    /// A job had a CPU for something that is not its body; reported when it executes, blocks, stops or the run ends.
+    fn prepared(&mut self, segment: Segment, job: &JobState) {
+        let _ = (segment, job);
+    }
     /// A job is still pending when the run ends.
     fn unfinished(&mut self, end: Instant, job: &JobState) {
         let _ = (end, job);
@@ -229,6 +242,15 @@ macro_rules! forward {
         }
         fn frames_skipped(&mut $self, at: Instant, first: u64, more: u64) {
             $(for each in $observers { each.frames_skipped(at, first, more); })+
+        }
+        fn mechanism_began(&mut $self, at: Instant, cpu: CpuId, cause: Cause) {
+            $(for each in $observers { each.mechanism_began(at, cpu, cause); })+
+        }
+        fn mechanism_ended(&mut $self, segment: Segment, cause: Cause) {
+            $(for each in $observers { each.mechanism_ended(segment, cause); })+
+        }
+        fn prepared(&mut $self, segment: Segment, job: &JobState) {
+            $(for each in $observers { each.prepared(segment, job); })+
         }
         fn unfinished(&mut $self, end: Instant, job: &JobState) {
             $(for each in $observers { each.unfinished(end, job); })+

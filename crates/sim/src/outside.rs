@@ -17,6 +17,7 @@
 //!
 //! At most [`QUEUED_MAX`] events of a device wait, which is what the core counts; more are dropped as they arrive.
 
+use crate::costs::Costing;
 use crate::cpu::NEVER;
 use crate::observer::JobState;
 use std::collections::VecDeque;
@@ -92,6 +93,12 @@ pub(crate) trait Surroundings<'a> {
 
     /// The next instant at which something happens there by itself.
     fn next(&self) -> Instant;
+
+    /// What carrying the policy out costs, if it costs anything.
+    #[inline(always)]
+    fn costing(&mut self) -> Option<&mut Costing<'a>> {
+        None
+    }
 }
 
 impl<'a> Surroundings<'a> for () {
@@ -115,6 +122,31 @@ impl<'a> Surroundings<'a> for Happening<'a> {
     #[inline(always)]
     fn next(&self) -> Instant {
         self.next
+    }
+}
+
+/// The same where carrying the policy out costs something.
+pub(crate) struct Costly<'a> {
+    pub(crate) costing: Costing<'a>,
+    pub(crate) happening: Option<Happening<'a>>,
+}
+
+impl<'a> Surroundings<'a> for Costly<'a> {
+    #[inline]
+    fn outside(&mut self) -> Option<&mut Happening<'a>> {
+        self.happening.as_mut()
+    }
+
+    #[inline]
+    fn next(&self) -> Instant {
+        let next = self.costing.next();
+        let happening = self.happening.as_ref();
+        happening.map_or(next, |happening| next.min(happening.next))
+    }
+
+    #[inline]
+    fn costing(&mut self) -> Option<&mut Costing<'a>> {
+        Some(&mut self.costing)
     }
 }
 

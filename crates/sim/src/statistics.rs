@@ -4,13 +4,14 @@
 //! time is the time from its release to its completion. A miss is judged when the job ends, or when
 //! the run does ([`crate::guarantee`]).
 
+use crate::costs::Cause;
 use crate::count;
 use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use std::ops::Deref;
 use vestal_core::{
-    Configuration, CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level,
-    Service, Task, TaskId,
+    Configuration, CpuId, DropReason, Drops, Duration, Enforcement, Exhaustion, Instant, JobId,
+    Level, Service, Task, TaskId,
 };
 use vestal_statistics::{Histogram, Spread};
 
@@ -77,6 +78,8 @@ impl TaskStatistics {
 pub struct CpuStatistics {
     /// How long it executed jobs.
     pub busy: Service,
+    /// How long it was taken for what carrying the policy out costs.
+    pub overhead: Duration,
     /// How often a job got it.
     pub switches: u64,
     /// How often a pending job lost it.
@@ -205,6 +208,13 @@ impl Figures {
             tasks: vec![TaskStatistics::default(); tasks],
             cpus: vec![CpuStatistics::default(); cpus],
             ..Self::default()
+        }
+    }
+
+    fn add_overhead(&mut self, segment: Segment) {
+        if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
+            let span = segment.end.saturating_since(segment.start);
+            cpu.overhead = cpu.overhead.saturating_add(span);
         }
     }
 
@@ -378,6 +388,14 @@ impl Observer for Statistics {
                 count(&mut entry.migrations);
             }
         }
+    }
+
+    fn mechanism_ended(&mut self, segment: Segment, _: Cause) {
+        self.figures.add_overhead(segment);
+    }
+
+    fn prepared(&mut self, segment: Segment, _: &JobState) {
+        self.figures.add_overhead(segment);
     }
 
     fn unfinished(&mut self, end: Instant, job: &JobState) {

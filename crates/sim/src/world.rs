@@ -17,19 +17,23 @@
 //! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
 mod around;
+mod costing;
 mod kept;
 mod notices;
+mod run;
 mod steps;
 
+pub use run::{Amid, simulate, simulate_amid};
 pub use steps::{Steps, simulate_together, stepwise, stepwise_amid};
 
 use crate::backlog::Backlog;
 use crate::calendar::{Calendar, first_releases, release_after};
+use crate::costs::Cause;
 use crate::count;
 use crate::cpu::{Cpu, FIRST, NEVER};
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
-use crate::outside::{Events, Happening, Outside, Surroundings};
+use crate::outside::Surroundings;
 use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
 use vestal_core::{
@@ -56,83 +60,6 @@ pub struct Effort {
     pub decisions: u64,
     /// Calls of [`Scheduler::apply`].
     pub facts: u64,
-}
-
-/// Simulates `scheduler` on `setting` from the epoch to the end.
-///
-/// # Errors
-/// [`SimulationError`]: a workload that contradicts itself, more waiting jobs than may be kept, or a
-/// broken invariant. Missed deadlines are no errors.
-pub fn simulate<S, R, D, O>(
-    scheduler: &mut S,
-    setting: &Setting<'_>,
-    releases: &R,
-    demand: &D,
-    observer: &mut O,
-) -> Result<Effort, SimulationError>
-where
-    S: Scheduler + ?Sized,
-    R: Releases + ?Sized,
-    D: Demand + ?Sized,
-    O: Observer + ?Sized,
-{
-    let jobs = (releases, demand);
-    if setting.cpus == 1 {
-        simulate_on::<S, R, D, O, (), true>(scheduler, setting, (), jobs, observer)
-    } else {
-        simulate_on::<S, R, D, O, (), false>(scheduler, setting, (), jobs, observer)
-    }
-}
-
-/// The same amid devices, jobs that wait for them, and requests for modes; `events` says when those come that come
-/// by themselves. Only schedulers that know devices take such facts.
-///
-/// O(devices) more for each of their events.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_amid<S, R, D, O>(
-    scheduler: &mut S,
-    setting: &Setting<'_>,
-    (outside, events): (&Outside, &dyn Events),
-    releases: &R,
-    demand: &D,
-    observer: &mut O,
-) -> Result<Effort, SimulationError>
-where
-    S: Scheduler + ?Sized,
-    R: Releases + ?Sized,
-    D: Demand + ?Sized,
-    O: Observer + ?Sized,
-{
-    let around = Happening::new(outside, events, setting.tasks.len());
-    let jobs = (releases, demand);
-    if setting.cpus == 1 {
-        simulate_on::<S, R, D, O, _, true>(scheduler, setting, around, jobs, observer)
-    } else {
-        simulate_on::<S, R, D, O, _, false>(scheduler, setting, around, jobs, observer)
-    }
-}
-
-/// The same; `ALONE` says that there is exactly one CPU.
-fn simulate_on<'a, S, R, D, O, X, const ALONE: bool>(
-    scheduler: &mut S,
-    setting: &'a Setting<'a>,
-    outside: X,
-    jobs: (&'a R, &'a D),
-    observer: &mut O,
-) -> Result<Effort, SimulationError>
-where
-    S: Scheduler + ?Sized,
-    R: Releases + ?Sized,
-    D: Demand + ?Sized,
-    O: Observer + ?Sized,
-    X: Surroundings<'a>,
-{
-    let mut world =
-        World::<_, _, _, _, _, ALONE>::new(scheduler, setting, outside, jobs, observer)?;
-    let ended = world.run();
-    world.ended(ended)
 }
 
 /// The outcome of a part of the loop. The error is boxed: it is rare, and a pointer is quick to look at.
@@ -260,6 +187,7 @@ where
             // On several CPUs a job that had to leave one may be wanted on another, which no
             // scheduler says before the job has stopped (C5).
             if !(differs && self.enact()? && !ALONE) {
+                self.reckon();
                 return Ok(false);
             }
             *decisions_here = self.another_decision(*decisions_here, limit)?;
@@ -298,6 +226,7 @@ where
         if self.wake <= next {
             self.wake = NEVER;
             self.apply(Fact::Timer)?;
+            self.charge_wake();
         }
         Ok(())
     }
@@ -318,14 +247,26 @@ where
             return Err(unknown_job_planned(start, cpu, id));
         };
         // Not beyond the horizon: a job executes for no longer than the run lasts.
-        let executed = job.executed.as_nanos().wrapping_add(amount.as_nanos());
+        let (mut body, mut noticed, mut begins) = (amount, amount, start);
+        if let Some(costing) = self.outside.costing() {
+            let used = costing.used((cpu, id.task), (start, end), completed || exhausted);
+            (body, noticed) = (used.body, used.noticed);
+            begins = end.saturating_sub(body.time_on_dedicated_cpu());
+            if !used.own.is_zero() {
+                let start = begins.saturating_sub(used.own.time_on_dedicated_cpu());
+                let end = begins;
+                self.observer.prepared(Segment { cpu, start, end }, job);
+            }
+        }
+        let executed = job.executed.as_nanos().wrapping_add(body.as_nanos());
         job.executed = Service::from_nanos(executed);
-        if !amount.is_zero() {
+        if !body.is_zero() {
+            let start = begins;
             self.observer.executed(Segment { cpu, start, end }, job);
         }
         // A budget of nothing is exhausted without having run: it has to be reported to the scheduler.
-        if !amount.is_zero() || exhausted {
-            let job = id;
+        if !noticed.is_zero() || exhausted {
+            let (job, amount) = (id, noticed);
             let charged = Fact::Charged { cpu, job, amount };
             report(self.scheduler, &mut self.effort, end, charged)?;
         }
@@ -347,6 +288,7 @@ where
             if others_wait {
                 self.hand_on()?;
             }
+            self.charge(cpu, Cause::Completion);
         }
         Ok(())
     }
@@ -368,6 +310,7 @@ where
         let next = release_after(self.releases, first)?;
         self.calendar.replace_first(next);
         let (task, sequence, _) = first;
+        self.charge_task(task, Cause::Release);
         if self.jobs[task.index()].is_empty() {
             let job = self.arrival(task, sequence);
             self.jobs[task.index()].begin(job);
@@ -400,8 +343,14 @@ where
     #[inline]
     fn decide(&mut self) -> Step<bool> {
         let mut differs = self.ask()?;
-        if self.kept > 0 {
-            differs = self.settle_kept(differs)?;
+        loop {
+            if self.kept > 0 {
+                differs = self.settle_kept(differs)?;
+            }
+            if !self.notice_displaced()? {
+                break;
+            }
+            differs = self.ask()?;
         }
         // Where an admitted job is older than this instant, an earlier decision has noted it.
         if self.admitted == self.fresh {
@@ -430,6 +379,9 @@ where
             for (index, cpu) in (1..).zip(&mut self.others) {
                 differs |= cpu.plan(slot(index), at);
             }
+        }
+        if let Some(costing) = self.outside.costing() {
+            costing.see(&plan);
         }
         self.wake = match plan.next {
             // One in the past means "at once".
@@ -504,6 +456,11 @@ where
             return Err(unknown_job_planned(at, cpu, job));
         };
         self.observer.started(at, cpu, pending);
+        if let Some(costing) = self.outside.costing()
+            && pending.last_cpu.is_none()
+        {
+            costing.begin(job.task);
+        }
         pending.last_cpu = Some(cpu);
         let stretch = match self.outside.outside() {
             Some(outside) => outside.stretch(pending),
@@ -513,6 +470,7 @@ where
         let state = self.cpu(cpu);
         state.running = Some(job);
         state.completes = completes;
+        self.charge(cpu, Cause::Switch);
         Ok(())
     }
 
@@ -540,6 +498,7 @@ where
 
     fn finish(&mut self) {
         let end = self.now;
+        self.cut_costs();
         self.report_unfinished(end);
         self.observer.finished(end);
     }

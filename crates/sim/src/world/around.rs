@@ -55,6 +55,7 @@ where
     #[inline(never)]
     pub(super) fn happen(&mut self) -> Step {
         let now = self.now;
+        self.pass_costs();
         while let Some(outside) = self.outside.outside() {
             match outside.due(now) {
                 None => break,

@@ -1,6 +1,7 @@
 //! What a scheduler says beside its plans, and what follows for the jobs.
 
 use super::{Step, World, find};
+use crate::costs::Cause;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer};
 use crate::outside::Surroundings;
@@ -24,6 +25,7 @@ where
             match notice.what {
                 Event::ModeChanged { from, to, cause } => {
                     self.observer.mode_changed(at, from, to, cause);
+                    self.charge_all(Cause::Mode);
                 }
                 Event::Overrun { job, level, .. } => {
                     self.observer.overran(at, job, level);
@@ -33,8 +35,11 @@ where
                     if let Some(state) = self.forget(job) {
                         self.observer.dropped(at, &state, why);
                     }
-                    if why == DropReason::Mode && self.kept > 0 {
-                        self.discard_with(job.task);
+                    if why == DropReason::Mode {
+                        self.charge_termination(job.task);
+                        if self.kept > 0 {
+                            self.discard_with(job.task);
+                        }
                     }
                 }
                 Event::Depleted { server } => self.observer.depleted(at, server),
@@ -80,6 +85,7 @@ where
             let job = *job;
             self.leave(job.released);
             self.observer.demoted(at, &job);
+            self.charge_task(id.task, Cause::Exhaustion);
         }
     }
 

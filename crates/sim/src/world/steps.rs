@@ -1,9 +1,10 @@
 //! Several worlds in one run: each decided by itself, all in the order of their instants.
 
-use super::{Effort, Setting, Step, World};
+use super::{Amid, Effort, Setting, Step, World};
+use crate::costs::Costing;
 use crate::error::SimulationError;
 use crate::observer::Observer;
-use crate::outside::{Events, Happening, Outside, Surroundings};
+use crate::outside::{Costly, Surroundings};
 use crate::workload::{Demand, Releases};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -54,7 +55,7 @@ where
 pub fn stepwise_amid<'a, S, R, D, O>(
     scheduler: &'a mut S,
     setting: &'a Setting<'a>,
-    (outside, events): (&'a Outside, &'a dyn Events),
+    amid: Amid<'a>,
     releases: &'a R,
     demand: &'a D,
     observer: &'a mut O,
@@ -65,8 +66,17 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    let around = Happening::new(outside, events, setting.tasks.len());
-    stepped(scheduler, setting, around, (releases, demand), observer)
+    let jobs = (releases, demand);
+    let tasks = setting.tasks.len();
+    match (amid.happening(tasks), amid.costs) {
+        (None, None) => stepped(scheduler, setting, (), jobs, observer),
+        (Some(around), None) => stepped(scheduler, setting, around, jobs, observer),
+        (happening, Some(costs)) => {
+            let costing = Costing::new(costs, (tasks, setting.cpus));
+            let around = Costly { costing, happening };
+            stepped(scheduler, setting, around, jobs, observer)
+        }
+    }
 }
 
 fn stepped<'a, S, R, D, O, X>(

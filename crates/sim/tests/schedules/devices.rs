@@ -6,7 +6,9 @@ mod drawn;
 use vestal_core::*;
 use vestal_sim::outside::{Device, Wait};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
-use vestal_sim::{Backlog, Events, JobState, Observer, Outside, Segment, Setting, simulate_amid};
+use vestal_sim::{
+    Amid, Backlog, Events, JobState, Observer, Outside, Segment, Setting, simulate_amid,
+};
 use vestal_testkit::Random;
 use vestal_testkit::hierarchies::{self, pibs, server, sporadic, task};
 use vestal_testkit::short::{at, ns, span};
@@ -128,11 +130,14 @@ fn simulated(case: &Case) -> Seen {
         end: at(case.end),
         backlog: Backlog::UNLIMITED,
     };
-    let outside = (&case.outside, &case.listed as &dyn Events);
+    let amid = Amid {
+        outside: Some((&case.outside, &case.listed)),
+        costs: None,
+    };
     simulate_amid(
         &mut case.engine(),
         &setting,
-        outside,
+        amid,
         &releases,
         &demand,
         &mut seen,

@@ -20,9 +20,9 @@ use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Backlog, Demand, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting, Observer,
-    Outside, Releases, Served, Setting, SimulationError, Statistics, simulate, simulate_amid,
-    simulate_native, simulate_together, stepwise,
+    Amid, Backlog, Demand, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting,
+    Observer, Outside, Releases, Served, Setting, SimulationError, Statistics, simulate,
+    simulate_amid, simulate_native, simulate_together, stepwise,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 use vestal_workload::Workload;
@@ -213,8 +213,12 @@ fn amid<S: Scheduler + ?Sized, J: Releases + Demand>(
     match around {
         None => simulate(scheduler, setting, jobs, jobs, observers),
         Some((outside, workload)) => {
-            let around = (outside, &Arrivals(workload) as &dyn vestal_sim::Events);
-            simulate_amid(scheduler, setting, around, jobs, jobs, observers)
+            let arrivals = Arrivals(workload);
+            let amid = Amid {
+                outside: Some((outside, &arrivals)),
+                costs: None,
+            };
+            simulate_amid(scheduler, setting, amid, jobs, jobs, observers)
         }
     }
 }
