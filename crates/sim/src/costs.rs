@@ -1,0 +1,382 @@
+//! What carrying a policy out takes of the CPUs of a world.
+//!
+//! | of | is taken from the CPU |
+//! |---|---|
+//! | a release | of the task, whatever runs there |
+//! | a job's own | when it has the CPU, before its body; others go before it as they do before the body |
+//! | a switch | whenever a job is given it |
+//! | a completion | behind the job |
+//! | a job that used up the budget of its own level; one that a change of mode drops | of its task |
+//! | a change of mode; a look of a heartbeat; a frame, a sub-frame | each |
+//! | a wake-up that the scheduler asked for, but for the beginning of a frame | the first |
+//!
+//! What is taken is taken at once, before any job goes on; decisions are those of the instant at which it happened. None of it is
+//! charged to a job. A sub-frame takes something where any CPU has a job in it.
+//!
+//! A used-up budget is noticed when the job has executed [`Costs::detection`] beyond it, with a [heartbeat](Costs::heartbeat)
+//! at the first look after that; earlier if it completes or loses the CPU.
+
+use std::collections::VecDeque;
+use vestal_core::{BarrierId, CpuId, Duration, Instant, JobId, Plan, Service, TaskId, WakeReason};
+
+/// What carrying a policy out takes of the CPUs of a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Costs {
+    /// A release.
+    pub release: Duration,
+    /// What a job takes beyond its body.
+    pub job: Duration,
+    /// Giving a CPU to a job.
+    pub switch: Duration,
+    /// Hearing of a completion.
+    pub completion: Duration,
+    /// How long a job goes on after it has used up a budget, until that is noticed.
+    pub detection: Duration,
+    /// Stopping a job that used up the budget of its own level.
+    pub exhaustion: Duration,
+    /// A change of mode, up or back, without terminations.
+    pub change: Duration,
+    /// Dropping a job at a change of mode.
+    pub termination: Duration,
+    /// A wake-up that the scheduler asked for: zero-slack instants, slices, deadlines.
+    pub wake: Duration,
+    /// Beginning a frame.
+    pub frame: Duration,
+    /// Beginning a sub-frame, with the barrier at its end.
+    pub sub_frame: Duration,
+    /// Budgets are looked at periodically.
+    pub heartbeat: Option<Heartbeat>,
+}
+
+/// A look at budgets at every multiple of a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Heartbeat {
+    /// T_M. One of nothing counts as a nanosecond.
+    pub period: Duration,
+    /// What a look takes: C_M.
+    pub cost: Duration,
+}
+
+impl Heartbeat {
+    fn period(&self) -> u64 {
+        self.period.as_nanos().max(1)
+    }
+
+    /// The first look at `from` or later.
+    fn next_look(&self, from: Instant) -> Instant {
+        let looks = from.as_nanos().div_ceil(self.period());
+        Instant::from_nanos(looks.saturating_mul(self.period()))
+    }
+}
+
+/// For what a CPU is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// A release.
+    Release,
+    /// A switch to a job.
+    Switch,
+    /// A completion.
+    Completion,
+    /// A job that used up the budget of its own level.
+    Exhaustion,
+    /// A change of mode, and what it drops.
+    Mode,
+    /// A wake-up.
+    Wake,
+    /// A frame or a sub-frame.
+    Frame,
+    /// A look at budgets.
+    Heartbeat,
+}
+
+impl Costs {
+    const fn of(&self, cause: Cause) -> Duration {
+        match cause {
+            Cause::Release => self.release,
+            Cause::Switch => self.switch,
+            Cause::Completion => self.completion,
+            Cause::Exhaustion => self.exhaustion,
+            Cause::Mode => self.change,
+            Cause::Wake => self.wake,
+            Cause::Frame => self.sub_frame,
+            Cause::Heartbeat => match self.heartbeat {
+                Some(beat) => beat.cost,
+                None => Duration::ZERO,
+            },
+        }
+    }
+}
+
+/// For what a CPU is taken, from when on and until when.
+pub(crate) type Span = (Cause, Instant, Instant);
+
+/// What is known of one CPU.
+#[derive(Clone, Debug, Default)]
+struct Taken {
+    /// For what it is taken, one after the other, and from when until when.
+    spans: VecDeque<Span>,
+    /// What is left of the budget under which its job executes, as the scheduler was told last.
+    budget: Option<Service>,
+    /// What that job has executed since then and nobody has noticed.
+    unnoticed: Service,
+}
+
+impl Taken {
+    /// Until when it is taken.
+    fn until(&self) -> Instant {
+        self.spans
+            .back()
+            .map_or(Instant::EPOCH, |(_, _, until)| *until)
+    }
+}
+
+/// The costs during a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Costing<'a> {
+    costs: &'a Costs,
+    /// By task, where it is handled; one that is not listed is on the first CPU.
+    homes: &'a [CpuId],
+    cpus: Vec<Taken>,
+    /// By task, what its job has still to do before its body.
+    own: Vec<Service>,
+    /// The next look at budgets.
+    look: Option<Instant>,
+    /// The sub-frame that runs or ran last, by its barrier and first job.
+    sub_frame: Option<(BarrierId, JobId)>,
+    /// It began with the last plan.
+    begins: bool,
+    /// The wake-up that was asked for is the beginning of a frame.
+    awaits_frame: bool,
+    /// A frame began by the clock, and none of its sub-frames has.
+    is_new_frame: bool,
+    /// The next instant at which anything happens here.
+    next: Instant,
+}
+
+/// How a stretch of time on a CPU with a job was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// By the job beyond its body.
+    pub(crate) own: Service,
+    /// By its body, behind all else.
+    pub(crate) body: Service,
+    /// What is noticed of that, with what was not before.
+    pub(crate) noticed: Service,
+}
+
+impl<'a> Costing<'a> {
+    pub(crate) fn new(
+        (costs, homes): (&'a Costs, &'a [CpuId]),
+        (tasks, cpus): (usize, u16),
+    ) -> Self {
+        let mut costing = Self {
+            costs,
+            homes,
+            cpus: vec![Taken::default(); usize::from(cpus)],
+            own: vec![Service::ZERO; tasks],
+            look: costs.heartbeat.map(|_| Instant::EPOCH),
+            sub_frame: None,
+            begins: false,
+            awaits_frame: true,
+            is_new_frame: true,
+            next: Instant::EPOCH,
+        };
+        costing.look_ahead();
+        costing
+    }
+
+    pub(crate) const fn costs(&self) -> &'a Costs {
+        self.costs
+    }
+
+    pub(crate) const fn next(&self) -> Instant {
+        self.next
+    }
+
+    pub(crate) fn home(&self, task: TaskId) -> CpuId {
+        self.homes.get(task.index()).copied().unwrap_or(CpuId(0))
+    }
+
+    fn look_ahead(&mut self) {
+        let fronts = self.cpus.iter().filter_map(|cpu| cpu.spans.front());
+        let ends = fronts.map(|(_, _, until)| *until);
+        let first = ends.chain(self.look).min();
+        self.next = first.unwrap_or(crate::cpu::NEVER);
+    }
+
+    /// Takes a CPU for what this costs; says whether that begins now.
+    pub(crate) fn take(&mut self, now: Instant, cpu: CpuId, cause: Cause) -> bool {
+        self.take_for(now, cpu, (cause, self.costs.of(cause)))
+    }
+
+    /// The same for as long as is said.
+    pub(crate) fn take_for(
+        &mut self,
+        now: Instant,
+        cpu: CpuId,
+        (cause, cost): (Cause, Duration),
+    ) -> bool {
+        let Some(taken) = self.cpus.get_mut(cpu.index()).filter(|_| !cost.is_zero()) else {
+            return false;
+        };
+        let begins = taken.spans.is_empty();
+        let since = taken.until().max(now);
+        let span = (cause, since, since.saturating_add(cost));
+        taken.spans.push_back(span);
+        if begins {
+            self.next = self.next.min(span.2);
+        }
+        begins
+    }
+
+    /// What had a CPU until `now` at the latest and has not been reported, with what has it from then on.
+    pub(crate) fn ended(&mut self, now: Instant) -> Option<(CpuId, Span, Option<Cause>)> {
+        for (cpu, taken) in (0..).map(CpuId).zip(&mut self.cpus) {
+            let is_over = |(_, _, until): &Span| *until <= now;
+            if taken.spans.front().is_some_and(is_over)
+                && let Some(span) = taken.spans.pop_front()
+            {
+                let next = taken.spans.front().map(|(cause, _, _)| *cause);
+                return Some((cpu, span, next));
+            }
+        }
+        self.look_ahead();
+        None
+    }
+
+    /// What has a CPU at the end of a run; nothing has it after that.
+    pub(crate) fn cut(&mut self) -> Vec<(CpuId, Span)> {
+        let cpus = (0..).map(CpuId).zip(&mut self.cpus);
+        let cut = cpus.filter_map(|(cpu, taken)| {
+            let first = taken.spans.pop_front();
+            taken.spans.clear();
+            first.map(|span| (cpu, span))
+        });
+        cut.collect()
+    }
+
+    /// Whether budgets are looked at now; each look is reported once.
+    pub(crate) fn looks(&mut self, now: Instant) -> bool {
+        let Some((look, beat)) = self.look.zip(self.costs.heartbeat) else {
+            return false;
+        };
+        if look > now {
+            return false;
+        }
+        self.look = Some(beat.next_look(look.saturating_add(Duration::from_nanos(1))));
+        self.look_ahead();
+        true
+    }
+
+    /// A job of `task` begins.
+    pub(crate) fn begin(&mut self, task: TaskId) {
+        if let Some(own) = self.own.get_mut(task.index()) {
+            *own = Service::supplied_during(self.costs.job);
+        }
+    }
+
+    /// How the time from `start` to `end` was used, in which a job of `task` had the CPU; `all` says that whatever it
+    /// executed is noticed.
+    pub(crate) fn used(
+        &mut self,
+        (cpu, task): (CpuId, TaskId),
+        (start, end): (Instant, Instant),
+        all: bool,
+    ) -> Used {
+        let (Some(taken), Some(left)) = (
+            self.cpus.get_mut(cpu.index()),
+            self.own.get_mut(task.index()),
+        ) else {
+            return Used {
+                own: Service::ZERO,
+                body: Service::ZERO,
+                noticed: Service::ZERO,
+            };
+        };
+        let since = taken.until().max(start);
+        let free = Service::supplied_during(end.saturating_since(since));
+        let own = free.min(*left);
+        *left = left.saturating_sub(own);
+        let body = free.saturating_sub(own);
+        let sum = taken.unnoticed.saturating_add(body);
+        let noticed = match taken.budget {
+            // Just not used up.
+            Some(budget) if !all && sum >= budget => budget.saturating_sub(Service::from_nanos(1)),
+            Some(_) | None => sum,
+        };
+        taken.unnoticed = sum.saturating_sub(noticed);
+        Used { own, body, noticed }
+    }
+
+    /// What the job on this CPU has executed and nobody has noticed; from now on it is.
+    pub(crate) fn notice(&mut self, cpu: CpuId) -> Service {
+        let taken = self.cpus.get_mut(cpu.index());
+        taken.map_or(Service::ZERO, |taken| std::mem::take(&mut taken.unnoticed))
+    }
+
+    /// Notes down of a plan what it costs and which budgets there are.
+    pub(crate) fn see(&mut self, plan: &Plan<'_>) {
+        for (index, taken) in self.cpus.iter_mut().enumerate() {
+            let slot = plan.slots.get(index).and_then(Option::as_ref);
+            let budget = slot.and_then(|slot| slot.budget.as_ref());
+            taken.budget = budget.map(|budget| budget.remaining);
+        }
+        self.awaits_frame = plan.next.is_some_and(|wake| wake.why == WakeReason::Frame);
+        let barrier = plan.sequences.spans.iter().flatten().next();
+        let first = plan.sequences.jobs.first();
+        let Some((span, &job)) = barrier.zip(first) else {
+            return;
+        };
+        let sub_frame = Some((span.barrier, job));
+        if self.sub_frame != sub_frame {
+            self.sub_frame = sub_frame;
+            self.begins = true;
+        }
+    }
+
+    /// What each CPU is taken for because a sub-frame began; once.
+    pub(crate) fn begun(&mut self) -> Option<Duration> {
+        if !std::mem::take(&mut self.begins) {
+            return None;
+        }
+        let frame = match std::mem::take(&mut self.is_new_frame) {
+            true => self.costs.frame,
+            false => Duration::ZERO,
+        };
+        Some(frame.saturating_add(self.costs.sub_frame))
+    }
+
+    /// The wake-up that was asked for comes; says whether it costs something.
+    pub(crate) fn woken(&mut self) -> bool {
+        self.is_new_frame |= self.awaits_frame;
+        !self.awaits_frame
+    }
+
+    /// When a job of `task` that runs on this CPU from `now` on ends a stretch of its body, and when it is noticed that its
+    /// budget is used up.
+    pub(crate) fn ends(
+        &self,
+        now: Instant,
+        (cpu, task): (CpuId, TaskId),
+        stretch: Service,
+    ) -> (Instant, Option<Instant>) {
+        let none = Taken::default();
+        let taken = self.cpus.get(cpu.index()).unwrap_or(&none);
+        let own = self.own.get(task.index()).copied().unwrap_or_default();
+        let begins = taken.until().max(now);
+        let begins = begins.saturating_add(own.time_on_dedicated_cpu());
+        let completes = begins.saturating_add(stretch.time_on_dedicated_cpu());
+        let exhausts = taken.budget.map(|budget| {
+            let late = Service::supplied_during(self.costs.detection);
+            let left = budget.saturating_add(late);
+            let left = left.saturating_sub(taken.unnoticed);
+            let used_up = begins.saturating_add(left.time_on_dedicated_cpu());
+            match &self.costs.heartbeat {
+                Some(beat) => beat.next_look(used_up),
+                None => used_up,
+            }
+        });
+        (completes, exhausts)
+    }
+}
