@@ -113,13 +113,14 @@ impl Overheads {
         }
     }
 
-    /// o of a frame of this length in ns, of a table with so many tasks and levels: its own part, and what is above all tasks: no
+    /// o of a frame of this length, of a table with so many tasks and levels: its own part, and what is above all tasks: no
     /// frame is longer than a period, so each task is released at most once in it.
-    pub(crate) fn of_frame(&self, frame: u64, (tasks, levels): (usize, usize)) -> Duration {
+    #[must_use]
+    pub fn of_frame(&self, frame: Duration, (tasks, levels): (usize, usize)) -> Duration {
         let sub_frames = self.sub_frame.as_nanos().saturating_mul(levels as u64);
         let releases = self.release.as_nanos().saturating_mul(tasks as u64);
         let beats = self.heartbeat.map_or(0, |beat| {
-            let times = frame.checked_div(beat.period.as_nanos());
+            let times = frame.div_floor(beat.period);
             let times = times.map_or(u64::MAX, |times| times.saturating_add(1));
             beat.cost.as_nanos().saturating_mul(times)
         });

@@ -169,6 +169,8 @@ pub(crate) struct WorldArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    #[command(flatten)]
+    pub(crate) overheads: OverheadArgs,
     /// Who orders the jobs in the simulated world: managed has the scheduler pick each one, native
     /// imitates fixed priorities of an operating system, with enforcement beside them
     #[arg(long, value_name = "native|managed")]

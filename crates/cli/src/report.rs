@@ -91,6 +91,13 @@ impl RunResult {
             self.run.seed,
             session.system.description(),
         );
+        if let Some(taken) = &self.run.overheads {
+            let _ = writeln!(
+                text,
+                "overheads: {} of {}, of {}\n",
+                taken.statistic, taken.mechanism, taken.file
+            );
+        }
         if let Some(cut) = &self.run.cut {
             let cut = format!("Cut at {}: {}.", short(cut.at_ns), cut.why);
             let _ = writeln!(text, "{}\n", painter.paint(Style::Bad, &cut));
@@ -98,9 +105,16 @@ impl RunResult {
         text.push_str(&self.task_table(session, output));
         text.push('\n');
         for cpu in &self.run.cpus {
+            let overhead = match self.run.overheads {
+                Some(_) => format!(
+                    ", overhead {}",
+                    percent(cpu.overhead_ns, self.run.duration_ns)
+                ),
+                None => String::new(),
+            };
             let _ = writeln!(
                 text,
-                "CPU {}: busy {}, {} switches, {} preemptions",
+                "CPU {}: busy {}{overhead}, {} switches, {} preemptions",
                 cpu.cpu,
                 percent(cpu.busy_ns, self.run.duration_ns),
                 cpu.switches,

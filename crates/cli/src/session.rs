@@ -11,10 +11,13 @@ use vestal_analysis::Parameters;
 use vestal_core::{
     Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
+use vestal_experiment::costs::Simulated;
+use vestal_experiment::takes_costs;
 use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
     assemble, parameters,
 };
+use vestal_result::run::Taken;
 use vestal_sim::guarantee::Guarantee;
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
@@ -33,6 +36,8 @@ pub(crate) struct Session {
     /// The scenario as it was written.
     pub(crate) scenario: String,
     pub(crate) seed: u64,
+    /// What carrying the policy out costs in a simulated world, and where that is said.
+    pub(crate) costs: Option<(Simulated, Taken)>,
 }
 
 /// What the command line says, checked before the file is looked at.
@@ -78,7 +83,20 @@ impl Session {
     ) -> Result<Self, Failure> {
         let opening = Opening::new(registry, args, verb)?;
         let set = input::task_set(&args.file, output)?;
-        Self::asked(opening, set, output)
+        Self::asked(opening, set, None, output)
+    }
+
+    /// The same for a simulated world in which carrying out the policy with its options costs something.
+    pub(crate) fn with_costs(
+        registry: &Registry,
+        args: &WorldArgs,
+        costs: impl FnOnce(&dyn Policy, &Options) -> Result<Option<(Simulated, Taken)>, Failure>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let opening = Opening::new(registry, args, "simulate")?;
+        let costs = costs(opening.policy, &opening.options)?;
+        let set = input::task_set(&args.file, output)?;
+        Self::asked(opening, set, costs, output)
     }
 
     /// The same for a set that was read already.
@@ -87,14 +105,32 @@ impl Session {
         set: TaskSet,
         output: &Output,
     ) -> Result<Self, Failure> {
-        Self::asked(Opening::new(registry(), args, "use")?, set, output)
+        Self::asked(Opening::new(registry(), args, "use")?, set, None, output)
     }
 
-    fn asked(opening: Opening<'_>, set: TaskSet, output: &Output) -> Result<Self, Failure> {
+    fn asked(
+        opening: Opening<'_>,
+        set: TaskSet,
+        costs: Option<(Simulated, Taken)>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
         let scenario = opening.args.scenario.as_deref().unwrap_or("lo");
         let scenario = read_scenario(scenario, &set, output)?;
         let parameters = read_parameters(opening.args.parameters.as_deref(), &set)?;
-        let session = Self::of_set(opening, set, scenario, (&parameters, Analysis::Ask), output)?;
+        let analysis = match &costs {
+            Some((simulated, _)) => Analysis::With(simulated.overheads),
+            None => Analysis::Ask,
+        };
+        let what = opening.what.clone();
+        let mut session = Self::of_set(opening, set, scenario, (&parameters, analysis), output)?;
+        if costs.is_some() {
+            let mut clusters = session.system.clusters.iter();
+            let refused = clusters.find_map(|cluster| takes_costs(cluster).err());
+            if let Some(why) = refused {
+                return Err(Failure::input(what, why).with_help("leave out --overheads"));
+            }
+        }
+        session.costs = costs;
         if let Some(doubt) = session.system.doubt() {
             output.warning(&doubt);
         }
@@ -184,6 +220,7 @@ impl Session {
             limits,
             tasks,
             set,
+            costs: None,
         })
     }
 

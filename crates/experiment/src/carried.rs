@@ -2,7 +2,7 @@
 
 use vestal_core::{Enforcement, Exhaustion, Instant, Scheduler, Service, Task, TaskId};
 use vestal_policy::{Configuration, Engine, Precision, System, Visitor};
-use vestal_sim::{Demand, Observer, Releases, Setting, SimulationError, simulate};
+use vestal_sim::{Amid, Demand, Observer, Releases, Setting, SimulationError, simulate_amid};
 use vestal_workload::Workload;
 
 /// A set on one CPU under a policy.
@@ -79,6 +79,7 @@ impl Demand for Jobs<'_> {
 
 /// A simulation of whatever scheduler it is given.
 pub(crate) struct Run<'a, R, D, O> {
+    pub(crate) amid: Amid<'a>,
     pub(crate) setting: &'a Setting<'a>,
     pub(crate) releases: &'a R,
     pub(crate) demand: &'a D,
@@ -90,11 +91,12 @@ impl<R: Releases, D: Demand, O: Observer> Visitor for Run<'_, R, D, O> {
 
     fn visit<S: Scheduler + Send + ?Sized>(self, scheduler: &mut S) -> Self::Output {
         let Run {
+            amid,
             setting,
             releases,
             demand,
             observer,
         } = self;
-        simulate(scheduler, setting, releases, demand, observer).map(|_| ())
+        simulate_amid(scheduler, setting, amid, releases, demand, observer).map(|_| ())
     }
 }

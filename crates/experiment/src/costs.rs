@@ -27,6 +27,13 @@ impl Statistic {
     pub const ALL: [(&str, Self); 3] =
         [("mean", Self::Mean), ("p99", Self::P99), ("max", Self::Max)];
 
+    /// The statistic of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|(known, _)| *known == name).map(|(_, one)| one)
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -193,6 +200,38 @@ impl Costs {
         })
     }
 
+    /// What a simulated world takes of its CPUs under a policy whose guarantee is that of a test, if the mechanism of this
+    /// name carries it out, or else the first that does.
+    ///
+    /// # Errors
+    /// None carries it out; a cost that the file does not have.
+    pub fn simulated(
+        &self,
+        (policy, test): (&dyn Policy, &Test),
+        statistic: Statistic,
+        mechanism: Option<&str>,
+    ) -> Result<Simulated, CostsError> {
+        let is_wanted = |it: &&Mechanism| mechanism.is_none_or(|name| name == it.name);
+        let found = self.of_policy(policy, test).find(is_wanted);
+        let found = found.ok_or_else(|| {
+            let names = self.of_policy(policy, test).map(|it| it.name.as_str());
+            let names: Vec<&str> = names.collect();
+            let policy = policy.about().name;
+            CostsError {
+                why: match mechanism {
+                    Some(name) => format!("`{name}` does not carry {policy} out"),
+                    None => format!("none of the mechanisms there carries {policy} out"),
+                },
+                help: match names.is_empty() {
+                    true => "name a file with costs of one that does; vestal explain overheads says which there are"
+                        .to_owned(),
+                    false => format!("of those there, {} do", names.join(", ")),
+                },
+            }
+        })?;
+        simulated(found, statistic)
+    }
+
     /// The mechanism of this name.
     ///
     /// # Errors
@@ -254,14 +293,7 @@ fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
 /// # Errors
 /// A cost that the file does not have.
 pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overheads, CostsError> {
-    let of = |name: &str| {
-        let cost = mechanism.costs.iter().find(|cost| cost.name == name);
-        cost.map(|cost| statistic.of(cost))
-            .ok_or_else(|| CostsError {
-                why: format!("the costs of {} lack `{name}`", mechanism.name),
-                help: MEASURE.to_owned(),
-            })
-    };
+    let of = |name| cost(mechanism, statistic, name);
     let ns = Duration::from_nanos;
     let switches = of(name::SWITCH)?.saturating_mul(2);
     let job = [of(name::JOB_START)?, of(name::JOB_END)?, switches];
@@ -308,6 +340,69 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
             is_scheduled: false,
         }),
     })
+}
+
+/// What carrying a policy out takes of the CPUs of a simulated world, and what tests are to make of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulated {
+    /// The mechanism that carries it out.
+    pub mechanism: String,
+    /// Which figure of each cost is taken.
+    pub statistic: Statistic,
+    /// What tests take into account.
+    pub overheads: Overheads,
+    /// What the world takes of its CPUs.
+    pub costs: vestal_sim::Costs,
+}
+
+/// What a simulated world takes of its CPUs where this mechanism carries a policy out: no more of any busy interval than
+/// [`overheads`] says. A heartbeat looks at every multiple of its period.
+///
+/// # Errors
+/// A cost that the file does not have.
+pub fn simulated(mechanism: &Mechanism, statistic: Statistic) -> Result<Simulated, CostsError> {
+    let overheads = overheads(mechanism, statistic)?;
+    let of = |name| cost(mechanism, statistic, name);
+    let job = of(name::JOB_START)?.saturating_add(of(name::JOB_END)?);
+    let switch = of(name::SWITCH)?;
+    let ns = Duration::from_nanos;
+    let own = ns(job.saturating_add(switch.saturating_mul(2)));
+    Ok(Simulated {
+        mechanism: mechanism.name.clone(),
+        statistic,
+        costs: vestal_sim::Costs {
+            release: overheads.release,
+            job: ns(job),
+            switch: ns(switch),
+            completion: overheads.job.saturating_sub(own),
+            detection: match overheads.heartbeat {
+                None => overheads.detection,
+                Some(_) => ns(of(name::TOLERANCE)?),
+            },
+            exhaustion: overheads.exhaustion,
+            change: overheads.change,
+            termination: overheads.termination,
+            wake: overheads.instant,
+            frame: overheads.frame,
+            sub_frame: overheads.sub_frame,
+            heartbeat: overheads
+                .heartbeat
+                .map(|beat| vestal_sim::costs::Heartbeat {
+                    period: beat.period,
+                    cost: beat.cost,
+                }),
+        },
+        overheads,
+    })
+}
+
+fn cost(mechanism: &Mechanism, statistic: Statistic, name: &str) -> Result<u64, CostsError> {
+    let cost = mechanism.costs.iter().find(|cost| cost.name == name);
+    cost.map(|cost| statistic.of(cost))
+        .ok_or_else(|| CostsError {
+            why: format!("the costs of {} lack `{name}`", mechanism.name),
+            help: MEASURE.to_owned(),
+        })
 }
 
 /// Whether it may be noticed of a job that does not execute that it had used up a budget: wall timers and heartbeats go on

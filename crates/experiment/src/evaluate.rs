@@ -5,10 +5,11 @@
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
 use crate::carried::Carried;
-use crate::costs::Statistic;
+use crate::costs::{Costs, Statistic};
 use crate::file::Experiment;
 use crate::measure::Asked;
 use crate::misses;
+use crate::several::Simulated;
 use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
 use crate::spec::SimulationSpec;
 use std::borrow::Cow;
@@ -179,12 +180,14 @@ impl<'a> Question<'a> {
                 Self::Measure(measurement) => Some(measurement.counted.clone()),
                 Self::Test(_) | Self::Simulation(_) | Self::Check(_) => None,
             },
-            overheads: match self {
-                Self::Test(TestQuestion {
-                    overheads: Some((_, overheads)),
-                    ..
-                }) => Some(*overheads),
-                Self::Test(_) | Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
+            taken: match self {
+                Self::Test(question) => {
+                    let overheads = question.overheads.as_ref();
+                    overheads.map(|(_, overheads)| format!("{overheads:?}"))
+                }
+                Self::Simulation(simulation) => simulation.taken(),
+                Self::Measure(measurement) => measurement.simulation().taken(),
+                Self::Check(_) => None,
             },
         }
     }
@@ -215,16 +218,17 @@ impl<'a> Question<'a> {
         }))
     }
 
-    /// The simulation that a file describes, or what is measured in one.
+    /// The simulation that a file describes, or what is measured in one; with the costs of the experiment's file of
+    /// overheads, if there is one.
     ///
     /// # Errors
     /// [`QuestionError`] if there is no such policy, it does not have an option, or it cannot be simulated here.
     pub fn simulation(
         registry: &'a Registry,
         experiment: &Experiment,
-        spec: &SimulationSpec,
+        (spec, costs): (&SimulationSpec, Option<&Costs>),
     ) -> Result<Self, QuestionError> {
-        let simulation = Simulation::new(registry, experiment, spec)?;
+        let simulation = Simulation::new(registry, experiment, (spec, costs))?;
         Ok(match spec.measure {
             None => Self::Simulation(simulation),
             Some(measure) => Self::Measure(Measurement::new(simulation, measure, experiment)),
@@ -352,10 +356,14 @@ impl Evaluator {
 
 /// Whether no guaranteed deadline was missed.
 fn is_kept(ran: &Ran) -> Answer {
-    let missed = |statistics: &vestal_sim::Statistics| statistics.jobs().missed_guaranteed > 0;
+    // A frame that ended before its jobs did is a failure, whether or not one of them is late.
+    let missed = |carried: &Simulated| {
+        let overran = carried.frames.is_some_and(|frames| frames.overrun > 0);
+        overran || carried.figures.jobs().missed_guaranteed > 0
+    };
     match ran {
         Ran::NoSystem => Answer::No,
-        Ran::Whole(statistics) | Ran::Cut(statistics) if missed(statistics) => Answer::No,
+        Ran::Whole(carried) | Ran::Cut(carried) if missed(carried) => Answer::No,
         Ran::Whole(_) => Answer::Yes,
         Ran::Cut(_) => Answer::Undecided,
     }

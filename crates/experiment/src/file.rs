@@ -284,18 +284,25 @@ fn check_asked(source: &Arc<Source>, raw: &Raw, axes: &[Axis]) -> Result<(), Dia
 /// Whether what is said of overheads fits together.
 fn check_overheads(source: &Arc<Source>, raw: &Raw) -> Result<(), Diagnostics> {
     let with = raw.tests.iter().find(|name| name.as_ref().contains('@'));
-    match (&raw.overheads, with) {
-        (None, Some(name)) => {
+    let specs = raw.simulate.iter().chain(&raw.measure);
+    let costs = specs.filter_map(|spec| spec.as_ref().costs()).next();
+    match (&raw.overheads, with, costs) {
+        (None, Some(name), _) => {
             let found = format!("\"{}\"", name.as_ref());
             let expected = "a name without `@`, or a file of `overheads`";
             return Err(wrong(source, name.span(), "tests", found, expected));
         }
-        (Some(file), None) => {
+        (None, None, Some(costs)) => {
+            let found = format!("\"{}\"", costs.as_ref());
+            let expected = "a file of `overheads`, or simulations without `costs`";
+            return Err(wrong(source, costs.span(), "costs", found, expected));
+        }
+        (Some(file), None, None) => {
             let found = format!("\"{}\"", file.as_ref());
-            let expected = "tests that are asked with overheads, as \"amc-rtb@max\"";
+            let expected = "tests that are asked with overheads, as \"amc-rtb@max\", or simulations with `costs`";
             return Err(wrong(source, file.span(), "overheads", found, expected));
         }
-        (Some(_), Some(_)) | (None, None) => {}
+        (Some(_), _, _) | (None, None, None) => {}
     }
     match (&raw.mechanism, &raw.overheads) {
         (Some(name), None) => {

@@ -4,9 +4,8 @@
 //! value is their quotient, and what is said of a point is the mean of its sets' values, each set as heavy as any other.
 //! So sets are what an interval is over: they are drawn independently, which the jobs of a set are not.
 
-use vestal_analysis::Overheads;
 use vestal_core::Task;
-use vestal_sim::Statistics;
+use vestal_sim::Figures;
 use vestal_sim::statistics::TaskStatistics;
 
 /// Something that is measured.
@@ -83,9 +82,9 @@ impl Measure {
 
     /// Both counts of each level, the lowest first: what results hold of a set. O(n).
     #[must_use]
-    pub fn counts(&self, statistics: &Statistics, tasks: &[Task], levels: usize) -> Vec<u64> {
+    pub fn counts(&self, figures: &Figures, tasks: &[Task], levels: usize) -> Vec<u64> {
         let mut counts = vec![0_u64; 2 * levels];
-        for (task, found) in tasks.iter().zip(statistics.tasks()) {
+        for (task, found) in tasks.iter().zip(figures.tasks()) {
             let first = 2 * task.criticality.index();
             let counted = (self.count)(found, task);
             for (sum, more) in counts.iter_mut().skip(first).zip(counted) {
@@ -112,8 +111,8 @@ pub struct Asked {
     pub label: String,
     /// What is counted, if it is a measure.
     pub counted: Option<Counted>,
-    /// The overheads with which it is asked, if it is a test.
-    pub overheads: Option<Overheads>,
+    /// What of overheads is taken into account, if any are.
+    pub taken: Option<String>,
 }
 
 impl Asked {
@@ -123,15 +122,15 @@ impl Asked {
         Self {
             label: label.into(),
             counted: None,
-            overheads: None,
+            taken: None,
         }
     }
 
-    /// Its name with the overheads with which it is asked, if it is.
+    /// Its name with what of overheads is taken into account, if any are.
     #[must_use]
     pub fn overheads(&self) -> Option<String> {
-        let overheads = self.overheads?;
-        Some(format!("{}: {overheads:?}", self.label))
+        let taken = self.taken.as_ref()?;
+        Some(format!("{}: {taken}", self.label))
     }
 
     /// The names of its columns of counts.
@@ -165,6 +164,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use vestal_core::{Duration, Enforcement, Exhaustion, Level, Service, Wcet};
+    use vestal_sim::Statistics;
 
     #[test]
     fn names_tell_measures_apart() {
@@ -184,7 +184,7 @@ mod tests {
                 measure: Measure::named("miss-ratio").unwrap(),
                 levels: ["LO", "HI"].map(str::to_owned).to_vec(),
             }),
-            overheads: None,
+            taken: None,
         };
         assert_eq!(
             asked.counts(),

@@ -158,7 +158,7 @@ mod tests {
                 measure: Measure::named(measure).unwrap(),
                 levels: ["LO", "HI"].map(str::to_owned).to_vec(),
             }),
-            overheads: None,
+            taken: None,
         }
     }
 

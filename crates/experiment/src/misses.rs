@@ -23,7 +23,7 @@ use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
 use vestal_policy::Visitor;
 use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError};
+use vestal_sim::{Amid, Backlog, Demand, Releases, Setting, SimulationError};
 use vestal_workload::generate::Random;
 
 /// After so many instants at which something happened, in all runs together, a search ends, in the middle of
@@ -154,6 +154,7 @@ impl Attempt {
             missed.set(missed.get() || guaranteed);
         });
         let ended = engine.visit(Run {
+            amid: Amid::default(),
             setting: &setting,
             releases: &releases,
             demand: &demand,

@@ -1,15 +1,17 @@
 //! Simulations of every set: whether deadlines are kept, and what is measured meanwhile.
 
-use crate::carried::{Carried, Jobs, Run};
+use crate::costs::{self, Costs, Statistic};
 use crate::diagnose::problem;
 use crate::file::Experiment;
 use crate::measure::{Counted, Measure};
+use crate::several::{self, Simulated};
 use crate::spec::SimulationSpec;
 use std::fmt;
+use toml::Spanned;
 use vestal_analysis::Parameters;
 use vestal_core::{Instant, Task};
 use vestal_policy::{Analysis, BACKLOG, Options, Policy, Refusal, Registry, System, assemble};
-use vestal_sim::{Backlog, Setting, SimulationError, Statistics};
+use vestal_sim::{Backlog, SimulationError};
 use vestal_workload::diagnostic::did_you_mean;
 use vestal_workload::generate::derived_seed;
 use vestal_workload::{Diagnostics, TaskSet, Workload};
@@ -21,6 +23,8 @@ pub struct Simulation<'a> {
     policy: &'a dyn Policy,
     options: Options,
     spec: SimulationSpec,
+    /// What carrying the policy out costs.
+    costs: Option<costs::Simulated>,
 }
 
 /// A set with what it consists of, its own seed, and the point that it belongs to.
@@ -37,9 +41,9 @@ pub(crate) enum Ran {
     /// The policy has no order for the set.
     NoSystem,
     /// It ran to its end.
-    Whole(Box<Statistics>),
+    Whole(Box<Simulated>),
     /// Too many jobs waited before that.
-    Cut(Box<Statistics>),
+    Cut(Box<Simulated>),
 }
 
 /// Why a question cannot be asked.
@@ -80,7 +84,7 @@ impl<'a> Simulation<'a> {
     pub(crate) fn new(
         registry: &'a Registry,
         experiment: &Experiment,
-        spec: &SimulationSpec,
+        (spec, costs): (&SimulationSpec, Option<&Costs>),
     ) -> Result<Self, QuestionError> {
         let name = spec.policy.as_ref();
         let Some(policy) = registry.policy(name) else {
@@ -107,11 +111,20 @@ impl<'a> Simulation<'a> {
             let found = problem(&experiment.source, span, "set", found, expected, help);
             QuestionError::Refused(Box::new(found))
         })?;
+        let costs = match (&spec.costs, costs) {
+            (Some(statistic), Some(costs)) => {
+                let by = (registry, policy, &options);
+                Some(of_mechanism(experiment, by, (statistic, costs))?)
+            }
+            (Some(statistic), None) => return Err(without_file(experiment, statistic)),
+            (None, _) => None,
+        };
         let simulation = Self {
             registry,
             policy,
             options,
             spec: spec.clone(),
+            costs,
         };
         simulation.tried(experiment)?;
         Ok(simulation)
@@ -121,7 +134,7 @@ impl<'a> Simulation<'a> {
     fn tried(&self, experiment: &Experiment) -> Result<(), QuestionError> {
         let refused = |found: String| {
             let field = "policy";
-            let expected = "a policy that guarantees deadlines to the tasks of the sets on one CPU";
+            let expected = "a policy that guarantees deadlines to the tasks of the sets";
             let help = "docs/experiments.md says which policies can be simulated in a sweep";
             let span = Some(self.spec.policy.span());
             let found = problem(&experiment.source, span, field, found, expected, help);
@@ -137,18 +150,21 @@ impl<'a> Simulation<'a> {
             return Ok(());
         };
         let name = self.policy.about().name;
-        let tasks = set
-            .to_tasks(name)
+        set.to_tasks(name)
             .map_err(|found| refused(found.to_string()))?;
         match self.system(&set) {
-            Ok(Some(system)) => Carried::new(&tasks, &system).map(|_| ()).map_err(refused),
+            Ok(Some(system)) => several::check(&system, self.costs.is_some()).map_err(refused),
             Ok(None) => Ok(()),
             Err(why) => Err(refused(why)),
         }
     }
 
     fn system(&self, set: &TaskSet) -> Result<Option<System>, String> {
-        let by = (self.policy, &self.options, Analysis::Ask);
+        let analysis = match &self.costs {
+            Some(costs) => Analysis::With(costs.overheads),
+            None => Analysis::Ask,
+        };
+        let by = (self.policy, &self.options, analysis);
         system(self.registry, by, set, &Parameters::default())
     }
 
@@ -158,7 +174,14 @@ impl<'a> Simulation<'a> {
         self.policy
     }
 
-    /// Its name in results: `sim:POLICY/SCENARIO`.
+    /// What carrying the policy out costs, if it costs anything.
+    #[must_use]
+    pub fn taken(&self) -> Option<String> {
+        let costs = self.costs.as_ref()?;
+        Some(format!("{} {:?}", costs.mechanism, costs.costs))
+    }
+
+    /// Its name in results: `sim:POLICY/SCENARIO`, with costs `sim:POLICY/SCENARIO@STATISTIC`.
     #[must_use]
     pub fn label(&self) -> String {
         format!("sim:{}", self.spec.label)
@@ -172,32 +195,58 @@ impl<'a> Simulation<'a> {
             .spec
             .world(drawn.point)
             .ok_or("a point without a scenario")?;
-        let carried = Carried::new(drawn.tasks, &system)?;
-        let setting = Setting {
-            tasks: drawn.tasks,
-            cpus: 1,
+        let workload = Workload::new(drawn.set, drawn.tasks, world.scenario.clone(), drawn.seed);
+        let run = several::Run {
+            workload: &workload,
+            levels: vestal_policy::levels(drawn.set).map_err(|refusal| refusal.to_string())?,
             end: Instant::EPOCH.saturating_add(world.duration),
             backlog: self
                 .options
                 .number(&BACKLOG)
                 .map_or(Backlog::UNLIMITED, Backlog::at_most),
+            costs: self.costs.as_ref().map(|costs| &costs.costs),
         };
-        let workload = Workload::new(drawn.set, drawn.tasks, world.scenario.clone(), drawn.seed);
-        let statistics = Statistics::new(drawn.tasks, 1, carried.enforcement, carried.exhaustion);
-        let mut statistics = Box::new(statistics);
-        let jobs = Jobs::new(&workload, || false);
-        let ended = carried.engine()?.visit(Run {
-            setting: &setting,
-            releases: &jobs,
-            demand: &jobs,
-            observer: &mut *statistics,
-        });
+        let (simulated, ended) = run.of(&system, drawn.tasks.len())?;
+        let simulated = Box::new(simulated);
         match ended {
-            Ok(()) => Ok(Ran::Whole(statistics)),
-            Err(SimulationError::TooManyKept { .. }) => Ok(Ran::Cut(statistics)),
+            Ok(()) => Ok(Ran::Whole(simulated)),
+            Err(SimulationError::TooManyKept { .. }) => Ok(Ran::Cut(simulated)),
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// Nobody has read the file of overheads.
+fn without_file(experiment: &Experiment, statistic: &Spanned<Statistic>) -> QuestionError {
+    let found = format!("`{}`", statistic.as_ref().name());
+    let expected = "an experiment that `vestal sweep` reads with its file of overheads";
+    let help = "docs/experiments.md describes every key".to_owned();
+    let span = Some(statistic.span());
+    let found = problem(&experiment.source, span, "costs", found, expected, help);
+    QuestionError::Refused(Box::new(found))
+}
+
+/// What the mechanism costs that carries a policy out.
+fn of_mechanism(
+    experiment: &Experiment,
+    (registry, policy, options): (&Registry, &dyn Policy, &Options),
+    (statistic, costs): (&Spanned<Statistic>, &Costs),
+) -> Result<costs::Simulated, QuestionError> {
+    let refused = |found: String, help: String| {
+        let expected = "a policy that a mechanism of `overheads` carries out";
+        let span = Some(statistic.span());
+        let found = problem(&experiment.source, span, "costs", found, expected, help);
+        QuestionError::Refused(Box::new(found))
+    };
+    let name = policy.about().name;
+    let test = policy.test(options).ok().flatten();
+    let Some(test) = test.and_then(|test| registry.test(test)) else {
+        let found = format!("`{name}`, which no test speaks of");
+        return Err(refused(found, "leave `costs` out".to_owned()));
+    };
+    let mechanism = experiment.mechanism.as_deref();
+    let found = costs.simulated((policy, test), *statistic.as_ref(), mechanism);
+    found.map_err(|error| refused(error.why, error.help))
 }
 
 /// A simulation in which something is measured.
@@ -247,7 +296,7 @@ impl<'a> Measurement<'a> {
             Ran::NoSystem => (Ended::NoSystem, none),
             Ran::Whole(found) => (
                 Ended::Whole,
-                measure.counts(&found, drawn.tasks, levels.len()),
+                measure.counts(&found.figures, drawn.tasks, levels.len()),
             ),
             Ran::Cut(_) => (Ended::Cut, none),
         })

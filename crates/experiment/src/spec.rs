@@ -3,6 +3,7 @@
 //! Scenario and duration may name parameters that vary, in braces: `beta={mean},0.5`. Such a parameter need not be
 //! one of the recipe.
 
+use crate::costs::Statistic;
 use crate::diagnose::problem;
 use crate::measure::{MEASURES, Measure};
 use serde::Deserialize;
@@ -25,6 +26,8 @@ pub struct SimulationSpec {
     /// Options of the policy, and where they stand.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) options_span: Range<usize>,
+    /// Which figure of the costs of the experiment's file of overheads is taken, if they are, and where that is said.
+    pub(crate) costs: Option<Spanned<Statistic>>,
     /// For each point, or one for all of them.
     worlds: Vec<World>,
 }
@@ -45,6 +48,7 @@ pub(crate) struct RawSpec {
     #[serde(default)]
     set: Vec<Spanned<String>>,
     scenario: Option<Spanned<String>>,
+    costs: Option<Spanned<String>>,
     #[serde(rename = "for")]
     duration: Spanned<String>,
 }
@@ -56,6 +60,12 @@ pub(crate) struct Varied<'a> {
 }
 
 impl SimulationSpec {
+    /// Whether carrying the policy out costs something.
+    #[must_use]
+    pub const fn is_costly(&self) -> bool {
+        self.costs.is_some()
+    }
+
     /// The world of a point.
     pub(crate) fn world(&self, point: usize) -> Option<&World> {
         self.worlds.get(point).or_else(|| self.worlds.first())
@@ -63,6 +73,11 @@ impl SimulationSpec {
 }
 
 impl RawSpec {
+    /// Where it says that carrying the policy out costs something, if it does.
+    pub(crate) fn costs(&self) -> Option<&Spanned<String>> {
+        self.costs.as_ref()
+    }
+
     /// The parameters that it names in braces.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let texts = self.scenario.iter().chain([&self.duration]);
@@ -93,6 +108,8 @@ impl RawSpec {
             }
         };
         let options = options(source, &self.set)?;
+        let costs = self.costs.as_ref().map(|costs| statistic(source, costs));
+        let costs = costs.transpose()?;
         let first = self.set.first().map_or(0..0, Spanned::span);
         let scenario = self.scenario.as_ref();
         let text = scenario.map_or("lo", |scenario| scenario.as_ref().as_str());
@@ -121,8 +138,9 @@ impl RawSpec {
             .map(|values| of_point(values))
             .collect::<Result<_, _>>()?;
         Ok(SimulationSpec {
-            label: label(self.policy.as_ref(), &options, text),
+            label: label(self.policy.as_ref(), &options, text, costs.as_ref()),
             measure,
+            costs,
             options,
             options_span: first,
             worlds,
@@ -131,12 +149,31 @@ impl RawSpec {
     }
 }
 
-fn label(policy: &str, options: &[(String, String)], scenario: &str) -> String {
+/// Which figure of each cost is taken.
+fn statistic(
+    source: &Arc<Source>,
+    name: &Spanned<String>,
+) -> Result<Spanned<Statistic>, Diagnostics> {
+    let found = Statistic::named(name.as_ref());
+    let found = found.map(|statistic| Spanned::new(name.span(), statistic));
+    found.ok_or_else(|| {
+        let found = format!("`{}`", name.as_ref());
+        wrong(source, name.span(), "costs", found, "mean, p99 or max")
+    })
+}
+
+fn label(
+    policy: &str,
+    options: &[(String, String)],
+    scenario: &str,
+    costs: Option<&Spanned<Statistic>>,
+) -> String {
+    let costs = costs.map_or_else(String::new, |costs| format!("@{}", costs.as_ref().name()));
     let options = options.iter().map(|(key, value)| format!("{key}={value}"));
     let options: Vec<String> = options.collect();
     match options.is_empty() {
-        true => format!("{policy}/{scenario}"),
-        false => format!("{policy}[{}]/{scenario}", options.join(",")),
+        true => format!("{policy}/{scenario}{costs}"),
+        false => format!("{policy}[{}]/{scenario}{costs}", options.join(",")),
     }
 }
 

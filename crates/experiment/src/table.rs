@@ -370,7 +370,7 @@ mod tests {
                     measure: Measure::named("miss-ratio").unwrap(),
                     levels: vec!["LO".to_owned()],
                 }),
-                overheads: None,
+                taken: None,
             },
         ];
         assert_eq!(Width::of(&asked), WIDTH);

@@ -10,7 +10,8 @@ use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
 use std::num::NonZeroU16;
 use vestal_analysis::{
-    Bus, FiniteJob, Names, Outcome, Parameters, Phasing, Problem, ProblemError, Test, Verdict,
+    Bus, FiniteJob, Names, Outcome, Overheads, Parameters, Phasing, Problem, ProblemError, Test,
+    Verdict,
 };
 use vestal_core::{CpuId, Duration, Exhaustion, LevelSet, Task};
 use vestal_workload::TaskSet;
@@ -21,8 +22,20 @@ use vestal_workload::model::{Arrival, OnMiss, TaskSpec};
 pub enum Analysis {
     /// It finds what is not given, and says what is proved.
     Ask,
+    /// The same where carrying the policy out costs this. What it does not prove with that is built of what it finds
+    /// without.
+    With(Overheads),
     /// It is not: everything is given, as by a recording.
     Skip,
+}
+
+impl Analysis {
+    const fn overheads(self) -> Option<Overheads> {
+        match self {
+            Self::With(overheads) => Some(overheads),
+            Self::Ask | Self::Skip => None,
+        }
+    }
 }
 
 /// Puts a system together: `parameters` are those of a file or a recording, of which the policy takes what it
@@ -40,7 +53,7 @@ pub fn assemble(
 ) -> Result<System, Refusal> {
     let about = policy.about();
     // What was recorded ran.
-    if analysis == Analysis::Ask && policy.fields().cpus != Use::Reads {
+    if analysis != Analysis::Skip && policy.fields().cpus != Use::Reads {
         set.on_one_cpu(about.name).map_err(Refusal::diagnosed)?;
     }
     let tasks = set.to_tasks(about.name).map_err(Refusal::diagnosed)?;
@@ -51,22 +64,21 @@ pub fn assemble(
     check_rule(&rule, tasks.len(), about.name)?;
     let test = policy.test(options)?.and_then(|name| registry.test(name));
     let asked = match (test, analysis) {
-        (Some(test), Analysis::Ask) => {
+        (Some(test), Analysis::Ask | Analysis::With(_)) => {
             // A policy whose test is for one CPU schedules one, whatever the platform has.
             let cpus = match test.is_for_several_cpus {
                 true => cpus(set),
                 false => NonZeroU16::MIN,
             };
             let problem = of_tasks(set, tasks.clone(), cpus, (test, &given, &rule))?;
-            let outcome = test.analyse(&problem);
-            Some((test, problem, outcome))
+            Some(Asked::new(test, problem, analysis.overheads()))
         }
         (Some(_) | None, _) => None,
     };
     let proof = match (&asked, analysis) {
         (_, Analysis::Skip) => Proof::NotAsked,
-        (Some((test, _, outcome)), Analysis::Ask) => proof(test, outcome, options, set),
-        (None, Analysis::Ask) => Proof::NoTest,
+        (Some(asked), _) => proof(asked.test, asked.proving(), options, set),
+        (None, _) => Proof::NoTest,
     };
     let mut system = policy.build(&Setup {
         set,
@@ -75,14 +87,60 @@ pub fn assemble(
         options,
         given: &given,
         rule: &rule,
-        problem: asked.as_ref().map(|(_, problem, _)| problem),
-        found: asked.as_ref().map(|(test, _, outcome)| (*test, outcome)),
+        problem: asked.as_ref().map(|asked| &asked.problem),
+        found: asked.as_ref().map(|asked| (asked.test, &asked.found)),
+        overheads: analysis.overheads(),
         proof: &proof,
     })?;
-    if let Some((test, _, outcome)) = &asked {
-        take_back(&mut system, test, outcome);
+    if let Some(asked) = &asked {
+        take_back(&mut system, asked.test, asked.proving());
     }
     Ok(system)
+}
+
+/// What the policy's test was asked and answered.
+struct Asked<'a> {
+    test: &'a Test,
+    problem: Problem,
+    /// Of what the system is built.
+    found: Outcome,
+    /// What is said of it with overheads, if that is something else.
+    with_overheads: Option<Outcome>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(test: &'a Test, problem: Problem, overheads: Option<Overheads>) -> Self {
+        let Some(overheads) = overheads else {
+            let found = test.analyse(&problem);
+            return Self {
+                test,
+                problem,
+                found,
+                with_overheads: None,
+            };
+        };
+        let costly = problem.clone().with_overheads(overheads);
+        let answer = test.analyse(&costly);
+        match answer.verdict {
+            Verdict::Schedulable => Self {
+                test,
+                problem: costly,
+                found: answer,
+                with_overheads: None,
+            },
+            Verdict::Unschedulable | Verdict::NotProven => Self {
+                test,
+                found: test.analyse(&problem),
+                problem,
+                with_overheads: Some(answer),
+            },
+        }
+    }
+
+    /// What a proof follows from.
+    fn proving(&self) -> &Outcome {
+        self.with_overheads.as_ref().unwrap_or(&self.found)
+    }
 }
 
 /// What is given instead of being found: parameters, and what stands in the file.

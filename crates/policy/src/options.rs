@@ -101,6 +101,15 @@ impl Options {
         self.given(option).or(first).unwrap_or_default()
     }
 
+    /// The same with another value of an option.
+    #[must_use]
+    pub(crate) fn with(&self, option: &OptionKey, value: String) -> Self {
+        let others = self.0.iter().filter(|(key, _)| key != option.name);
+        let mut pairs: Vec<_> = others.cloned().collect();
+        pairs.push((option.name.to_owned(), value));
+        Self(pairs)
+    }
+
     /// The number given for an option.
     #[must_use]
     pub fn number(&self, option: &OptionKey) -> Option<usize> {

@@ -3,7 +3,7 @@
 use crate::options::Options;
 use crate::system::Proof;
 use std::fmt;
-use vestal_analysis::{Outcome, Parameters, Problem, Test};
+use vestal_analysis::{Outcome, Overheads, Parameters, Problem, Test};
 use vestal_core::{ClassicOrder, Duration, LevelSet, OnMiss, Task, TaskConfiguration, TaskId};
 use vestal_workload::{TaskSet, model};
 
@@ -65,6 +65,8 @@ pub struct Setup<'a> {
     pub problem: Option<&'a Problem>,
     /// What it answered.
     pub found: Option<(&'a Test, &'a Outcome)>,
+    /// What carrying the policy out costs, if that is taken into account.
+    pub overheads: Option<Overheads>,
     /// What follows from that.
     pub proof: &'a Proof,
 }

@@ -153,6 +153,18 @@ impl Cluster {
         outside.filter(|_| is_free)
     }
 
+    /// The CPU of each task inside of it, where the tasks are divided up among several; else none is listed.
+    #[must_use]
+    pub fn homes(&self) -> Vec<CpuId> {
+        let Configuration::Frames(frames) = &self.configuration else {
+            return Vec::new();
+        };
+        let tasks = (0..).map(TaskId).take(self.tasks.len());
+        tasks
+            .map(|task| frames.home(task).unwrap_or(CpuId(0)))
+            .collect()
+    }
+
     /// The limits under which its only domain guarantees deadlines, if that is what it guarantees.
     #[must_use]
     pub fn limits(&self) -> Option<(Enforcement, Exhaustion)> {

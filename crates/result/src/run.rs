@@ -58,7 +58,10 @@ pub struct Run {
     /// Of a frame table; zeros where the policy has none.
     #[serde(default)]
     pub frames: Frames,
-    /// What each mechanism cost, by its name; empty for a simulated run.
+    /// Whose costs a simulated run takes of its CPUs; null: it takes none.
+    #[serde(default)]
+    pub overheads: Option<Taken>,
+    /// What each mechanism cost, by its name; empty for a simulated run without costs.
     #[serde(default)]
     pub overhead: BTreeMap<String, Cost>,
     /// What the machine did.
@@ -251,6 +254,9 @@ pub struct CpuRow {
     /// How long it executed jobs.
     #[serde(default)]
     pub busy_ns: u64,
+    /// How long it was taken for what carrying the policy out costs; of simulated runs alone.
+    #[serde(default)]
+    pub overhead_ns: u64,
     /// How often a job got it.
     #[serde(default)]
     pub switches: u64,
@@ -306,6 +312,17 @@ pub struct Frames {
     pub lo_skipped: u64,
     /// How many took longer than their length.
     pub overrun: u64,
+}
+
+/// Whose costs a simulated run takes of its CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Taken {
+    /// The file with them.
+    pub file: String,
+    /// Which figure of each cost: `mean`, `p99` or `max`.
+    pub statistic: String,
+    /// The mechanism.
+    pub mechanism: String,
 }
 
 /// What a mechanism cost, in nanoseconds.

@@ -72,6 +72,8 @@ impl Heartbeat {
 /// For what a CPU is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
+    /// What a job does beyond its body.
+    Job,
     /// A release.
     Release,
     /// A switch to a job.
@@ -90,9 +92,41 @@ pub enum Cause {
     Heartbeat,
 }
 
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Job,
+        Self::Release,
+        Self::Switch,
+        Self::Completion,
+        Self::Exhaustion,
+        Self::Mode,
+        Self::Wake,
+        Self::Frame,
+        Self::Heartbeat,
+    ];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::Release => "release",
+            Self::Switch => "switch",
+            Self::Completion => "completion",
+            Self::Exhaustion => "exhaustion",
+            Self::Mode => "mode",
+            Self::Wake => "wake-up",
+            Self::Frame => "frame",
+            Self::Heartbeat => "heartbeat",
+        }
+    }
+}
+
 impl Costs {
     const fn of(&self, cause: Cause) -> Duration {
         match cause {
+            Cause::Job => self.job,
             Cause::Release => self.release,
             Cause::Switch => self.switch,
             Cause::Completion => self.completion,

@@ -108,6 +108,8 @@ pub struct JobTotals {
 pub struct Figures {
     tasks: Vec<TaskStatistics>,
     cpus: Vec<CpuStatistics>,
+    /// By cause, in the order of [`Cause::ALL`], how long each time was for which a CPU was taken.
+    taken: [Spread; Cause::ALL.len()],
     mode_changes: Vec<ModeChange>,
     mode_changes_count: u64,
     end: Instant,
@@ -211,9 +213,13 @@ impl Figures {
         }
     }
 
-    fn add_overhead(&mut self, segment: Segment) {
+    fn take(&mut self, segment: Segment, cause: Cause) {
+        let span = segment.end.saturating_since(segment.start);
+        let mut places = Cause::ALL.iter().zip(&mut self.taken);
+        if let Some((_, spread)) = places.find(|(known, _)| **known == cause) {
+            spread.record(span.as_nanos());
+        }
         if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
-            let span = segment.end.saturating_since(segment.start);
             cpu.overhead = cpu.overhead.saturating_add(span);
         }
     }
@@ -250,6 +256,9 @@ impl Figures {
                 ..*change
             });
             all.mode_changes.extend(changes);
+            for (sum, more) in all.taken.iter_mut().zip(&figures.taken) {
+                sum.merge(more);
+            }
             all.mode_changes_count += figures.mode_changes_count;
             all.end = all.end.max(figures.end);
         }
@@ -269,6 +278,11 @@ impl Figures {
     #[must_use]
     pub fn cpus(&self) -> &[CpuStatistics] {
         &self.cpus
+    }
+    /// For each cause for which a CPU was taken, how long that was each time, in ns; what a job does beyond its body is
+    /// counted in as many parts as it was interrupted.
+    pub fn taken(&self) -> impl Iterator<Item = (Cause, &Spread)> {
+        Cause::ALL.into_iter().zip(&self.taken)
     }
     /// The first [`MODE_CHANGES_KEPT`] mode changes.
     #[must_use]
@@ -390,12 +404,12 @@ impl Observer for Statistics {
         }
     }
 
-    fn mechanism_ended(&mut self, segment: Segment, _: Cause) {
-        self.figures.add_overhead(segment);
+    fn mechanism_ended(&mut self, segment: Segment, cause: Cause) {
+        self.figures.take(segment, cause);
     }
 
     fn prepared(&mut self, segment: Segment, _: &JobState) {
-        self.figures.add_overhead(segment);
+        self.figures.take(segment, Cause::Job);
     }
 
     fn unfinished(&mut self, end: Instant, job: &JobState) {

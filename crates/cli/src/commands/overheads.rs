@@ -9,9 +9,9 @@ use crate::real;
 use crate::registry::registry;
 use std::path::{Path, PathBuf};
 use vestal_analysis::{Overheads, Test};
-use vestal_experiment::costs::{self, Costs, CostsError, Statistic};
-use vestal_policy::Policy;
-use vestal_result::analysis as said;
+use vestal_experiment::costs::{self, Costs, CostsError, Simulated, Statistic};
+use vestal_policy::{Options, Policy, Registry};
+use vestal_result as said;
 use vestal_result::bench::Mechanism;
 
 /// What mechanisms cost, and which of it is taken.
@@ -101,6 +101,41 @@ impl Source {
         })
     }
 
+    /// What a simulated world takes of its CPUs under a policy with these options.
+    pub(crate) fn simulated(
+        &self,
+        registry: &Registry,
+        (policy, options): (&dyn Policy, &Options),
+    ) -> Result<Simulated, Failure> {
+        let what = format!(
+            "simulate {} with what carrying it out costs",
+            policy.about().name
+        );
+        let test = policy.test(options);
+        let test = test.map_err(|refusal| Failure::refused(what.as_str(), refusal))?;
+        let Some(test) = test.and_then(|name| registry.test(name)) else {
+            return Err(Failure::input(what, "no test speaks of the policy")
+                .with_help("leave out --overheads"));
+        };
+        let mechanism = self.mechanism.as_deref();
+        let found = self
+            .costs
+            .simulated((policy, test), self.statistic, mechanism);
+        found.map_err(|error| refused(what, error))
+    }
+
+    /// For the result of a run.
+    pub(crate) fn taken_by(&self, simulated: &Simulated) -> said::run::Taken {
+        said::run::Taken {
+            file: self
+                .file
+                .as_ref()
+                .map_or_else(String::new, |file| file.display().to_string()),
+            statistic: simulated.statistic.name().to_owned(),
+            mechanism: simulated.mechanism.clone(),
+        }
+    }
+
     /// Those that are taken into account by a test: of the mechanism by which the policy that it is about is usually
     /// carried out. `None`: none of those there are does.
     pub(crate) fn of_test(&self, test: &Test) -> Result<Option<Taken>, Failure> {
@@ -118,8 +153,8 @@ impl Source {
     }
 
     /// For results.
-    pub(crate) fn said(&self) -> said::Overheads {
-        said::Overheads {
+    pub(crate) fn said(&self) -> said::analysis::Overheads {
+        said::analysis::Overheads {
             file: self.file.as_ref().map(|file| file.display().to_string()),
             statistic: self.statistic.name().to_owned(),
         }

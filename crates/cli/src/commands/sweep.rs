@@ -18,8 +18,8 @@ use vestal_experiment::costs::Statistic;
 use vestal_experiment::evaluate::TestQuestion;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
-    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
-    StoreError, SweepError,
+    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard,
+    SimulationSpec, Store, StoreError, SweepError,
 };
 use vestal_result::Format;
 use vestal_result::files::{Regenerated, Swept};
@@ -185,8 +185,17 @@ fn questions(
         let question = Question::check(registry(), find_test(name, what)?);
         questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
     }
-    for spec in experiment.simulations.iter().chain(&experiment.measures) {
-        let question = Question::simulation(registry(), experiment, spec);
+    let simulated = experiment.simulations.iter().chain(&experiment.measures);
+    let costs = match &overheads {
+        Some(file) if simulated.clone().any(SimulationSpec::is_costly) => Some(
+            vestal_experiment::costs::Costs::read(file).map_err(|error| {
+                Failure::input("read the overheads", error.why).with_help(error.help)
+            })?,
+        ),
+        Some(_) | None => None,
+    };
+    for spec in simulated {
+        let question = Question::simulation(registry(), experiment, (spec, costs.as_ref()));
         questions.push(question.map_err(|error| match error {
             QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
                 Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))

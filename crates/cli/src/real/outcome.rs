@@ -70,6 +70,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
                 switches: cpu.report.switches,
                 preemptions: cpu.report.preemptions,
                 migrations: 0,
+                overhead_ns: 0,
             })
             .collect(),
         servers: servers(session, report),

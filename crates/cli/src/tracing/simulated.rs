@@ -3,9 +3,10 @@
 use crate::session::Session;
 use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason, TaskId};
 use vestal_policy::Cluster;
+use vestal_sim::costs::Cause;
 use vestal_sim::guarantee::Judge;
 use vestal_sim::{JobState, Observer, Segment};
-use vestal_trace::{Dispatch, Record, Sink, What};
+use vestal_trace::{Dispatch, Edge, Mechanism, Record, Sink, What};
 
 /// By the dispatch of the world of a cluster: what it does itself, and misses. Without a proof no miss breaks a guarantee.
 pub(crate) fn recorded<'a>(
@@ -52,6 +53,31 @@ impl<K: Sink> Observer for Kept<K> {
         let what = What::Dropped { job: job.id, why };
         self.0.put(Record { at, what });
     }
+    fn mechanism_began(&mut self, at: Instant, cpu: CpuId, cause: Cause) {
+        self.0.put(overhead(at, cpu, (cause, Edge::Begin)));
+    }
+    fn mechanism_ended(&mut self, segment: Segment, cause: Cause) {
+        self.0
+            .put(overhead(segment.end, segment.cpu, (cause, Edge::End)));
+    }
+}
+
+fn overhead(at: Instant, cpu: CpuId, (cause, edge): (Cause, Edge)) -> Record {
+    let mechanism = match cause {
+        Cause::Release => Mechanism::Release,
+        Cause::Job | Cause::Switch => Mechanism::Switch,
+        Cause::Completion => Mechanism::JobEnd,
+        Cause::Exhaustion | Cause::Heartbeat => Mechanism::Monitor,
+        Cause::Mode => Mechanism::ModeChange,
+        Cause::Wake => Mechanism::WakeUp,
+        Cause::Frame => Mechanism::Barrier,
+    };
+    let what = What::Overhead {
+        cpu,
+        mechanism,
+        edge,
+    };
+    Record { at, what }
 }
 
 /// Records what the threads of a native world do by themselves.

@@ -167,7 +167,7 @@ impl Figure {
             }
         }
         for spec in experiment.simulations.iter().chain(&experiment.measures) {
-            match Question::simulation(registry, &experiment, spec) {
+            match Question::simulation(registry, &experiment, (spec, None)) {
                 Ok(question) => questions.push(question),
                 Err(QuestionError::Unknown { name, .. }) => missing.push(name),
                 Err(QuestionError::Refused(found)) => return Err(*found),

@@ -224,6 +224,21 @@ impl FrameLists {
         self.overhead
     }
 
+    /// What each frame has to spare at most: how much shorter than a frame the longest of them is. O(F) for F frames.
+    #[must_use]
+    pub fn slack(&self) -> Duration {
+        let levels = self.map.levels();
+        let longest = (0..self.barriers.frames()).flat_map(|frame| {
+            levels.iter().map(move |level| {
+                let above = levels.iter().filter(move |&above| above >= level);
+                let lengths = above.map(|above| self.barriers.barrier(frame, above, level));
+                lengths.fold(Duration::ZERO, Duration::saturating_add)
+            })
+        });
+        let longest = longest.max().unwrap_or(Duration::ZERO);
+        self.map.length().saturating_sub(longest)
+    }
+
     /// The parameters from which it can be made again; the overhead is none of them.
     #[must_use]
     pub fn parameters(&self) -> Parameters {

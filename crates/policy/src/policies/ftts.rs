@@ -1,19 +1,29 @@
 //! Frame tables: a place for each job in a cycle of frames, a sub-frame for each criticality.
 
 use crate::configuration::{BY_FRAME, Configuration, FrameLists};
+use crate::options::{OptionKey, Values};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::{Cluster, Guarantee, Proof, System, Terms};
 use vestal_analysis::{Parameter, Parameters};
-use vestal_core::{CpuId, Enforcement, Exhaustion, TaskId};
+use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
+use vestal_workload::quantity::parse_time;
+
+/// o of the paper.
+const OVERHEAD: OptionKey = OptionKey {
+    name: "overhead",
+    summary: "how much later sub-frames may begin than the barriers before them say: a time, or slack for all that the \
+              shortest frame has; without it nothing, or what overheads say as far as there is slack",
+    values: Values::Free,
+};
 
 static ABOUT: About = About {
     name: "ftts",
     summary: "frames on several CPUs, in each a sub-frame for every level that ends at a barrier",
     page: include_str!("../../../../docs/explain/ftts.md"),
     parameters: &[Parameter::Partition, Parameter::Frames, Parameter::Barriers],
-    options: &[],
+    options: &[OVERHEAD],
     tests: &["ftts"],
     native: Native::No(BY_FRAME),
 };
@@ -59,6 +69,9 @@ impl Policy for Ftts {
         let tasks = setup.with_priorities(&[]);
         let lists = FrameLists::new(tasks, setup.levels, cpus, (&map, &barriers));
         let lists = lists.map_err(|fault| fault.refusal(setup.set))?;
+        let spare = spare(setup, &lists)?;
+        let lists = lists.with_overhead(spare);
+        let lists = lists.map_err(|fault| fault.refusal(setup.set))?;
         let homes = (0..).map(TaskId).take(setup.tasks.len());
         let homes: Vec<Option<CpuId>> = homes.map(|task| lists.home(task)).collect();
         let guarantee = Guarantee {
@@ -71,7 +84,13 @@ impl Policy for Ftts {
         };
         Ok(System {
             policy: ABOUT.name.to_owned(),
-            options: setup.options.clone(),
+            options: match spare.is_zero() {
+                true => setup.options.clone(),
+                // As much the next time, whatever the overheads are then.
+                false => setup
+                    .options
+                    .with(&OVERHEAD, format!("{}ns", spare.as_nanos())),
+            },
             parameters: Parameters {
                 partition: Some(homes),
                 ..lists.parameters()
@@ -84,6 +103,25 @@ impl Policy for Ftts {
             )],
             origin: format!("frames {by}, barriers {barriers_by}"),
         })
+    }
+}
+
+/// How much later a sub-frame may begin than the barriers before it say.
+fn spare(setup: &Setup<'_>, lists: &FrameLists) -> Result<Duration, Refusal> {
+    let slack = lists.slack();
+    match (setup.options.given(&OVERHEAD), setup.overheads) {
+        (Some("slack"), _) => Ok(slack),
+        (Some(text), _) => {
+            let time = parse_time(text).map(Duration::from_nanos);
+            let why = format!("`{text}` is no value of `{}`", OVERHEAD.name);
+            let help = "write a time, for instance 150us, or `slack`";
+            time.ok_or_else(|| Refusal::input(why).with_help(help))
+        }
+        (None, Some(overheads)) => {
+            let size = (setup.tasks.len(), setup.levels.count());
+            Ok(overheads.of_frame(lists.map().length(), size).min(slack))
+        }
+        (None, None) => Ok(Duration::ZERO),
     }
 }
 

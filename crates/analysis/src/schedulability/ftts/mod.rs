@@ -65,8 +65,8 @@ pub(crate) fn analyse(problem: &Problem) -> Outcome {
         return with(problem, Duration::ZERO, &Effort::default());
     };
     let frame = match &problem.given().frames {
-        Some(map) => map.length().as_nanos(),
-        None => cycle::frame_of_periods(problem),
+        Some(map) => map.length(),
+        None => Duration::from_nanos(cycle::frame_of_periods(problem)),
     };
     let size = (problem.tasks().len(), problem.levels().count());
     let spare = overheads.of_frame(frame, size);

@@ -6,6 +6,7 @@ mod outside;
 mod worlds;
 
 use crate::args::SimulateArgs;
+use crate::commands::overheads::Source;
 use crate::commands::run::chosen;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
@@ -16,20 +17,31 @@ use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use vestal_core::{Task, TaskId};
+use vestal_policy::{Options, Policy};
 use vestal_result::run::{
-    self, CpuRow, Execution, Frames, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+    self, Cost, CpuRow, Execution, Frames, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
-use vestal_sim::FrameStatistics;
-use vestal_sim::statistics::TaskStatistics;
+use vestal_sim::statistics::{CpuStatistics, TaskStatistics};
+use vestal_sim::{Figures, FrameStatistics};
 use vestal_trace::{Dispatch, Domains, World};
 use worlds::Ran;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
     let dispatch = dispatch(args)?;
-    let session = Session::open(registry(), &args.world, "simulate", output)?;
+    let overheads = Source::of_file(&args.overheads)?;
+    let costs = |policy: &dyn Policy, options: &Options| {
+        let Some(source) = &overheads else {
+            return Ok(None);
+        };
+        let simulated = source.simulated(registry(), (policy, options))?;
+        let taken = source.taken_by(&simulated);
+        Ok(Some((simulated, taken)))
+    };
+    let session = Session::with_costs(registry(), &args.world, costs, output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(output));
@@ -56,6 +68,12 @@ fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
     if dispatch == Dispatch::Native {
         let policy = find_policy(&args.world.policy, "simulate a task set")?;
         check_native(policy, "simulate native dispatch")?;
+        if args.overheads.overheads.is_some() {
+            let why = "what carrying a policy out costs is simulated with managed dispatch";
+            return Err(Failure::input("simulate native dispatch", why).with_help(
+                "leave out --dispatch native; --mechanism chooses whose costs are taken",
+            ));
+        }
     }
     Ok(dispatch)
 }
@@ -109,13 +127,6 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         .zip(&session.tasks)
         .zip(figures.tasks())
         .zip((0..).map(TaskId));
-    let cpus = (0..).zip(figures.cpus()).map(|(cpu, found)| CpuRow {
-        cpu,
-        busy_ns: found.busy.as_nanos(),
-        switches: found.switches,
-        preemptions: found.preemptions,
-        migrations: found.migrations,
-    });
     let run = Run {
         duration_ns: figures.end().as_nanos(),
         cut,
@@ -135,10 +146,12 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
                 ..row(spec.name.clone(), task, found)
             })
             .collect(),
-        cpus: cpus.collect(),
+        cpus: (0..).zip(figures.cpus()).map(of_cpu).collect(),
         servers,
         devices,
         frames: frames.map(of_frames).unwrap_or_default(),
+        overheads: session.costs.as_ref().map(|(_, taken)| taken.clone()),
+        overhead: costs(&figures),
         machine: Machine {
             missed_outside_gaps: guaranteed,
             ..Machine::default()
@@ -150,6 +163,41 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         mode_changes: figures.mode_changes_count(),
         excluded: totals.missed_guaranteed,
     }
+}
+
+const fn of_cpu((cpu, found): (u16, &CpuStatistics)) -> CpuRow {
+    CpuRow {
+        cpu,
+        busy_ns: found.busy.as_nanos(),
+        overhead_ns: found.overhead.as_nanos(),
+        switches: found.switches,
+        preemptions: found.preemptions,
+        migrations: found.migrations,
+    }
+}
+
+/// What was taken of the CPUs, by its cause.
+fn costs(figures: &Figures) -> BTreeMap<String, Cost> {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "figures for display, not for decisions"
+    )]
+    let float = |nanos: u128| nanos as f64;
+    let cpus = figures.cpus().len() as u128;
+    let all = float(u128::from(figures.end().as_nanos()) * cpus);
+    let taken = figures.taken().filter(|(_, spread)| spread.count() > 0);
+    taken
+        .map(|(cause, spread)| {
+            let cost = Cost {
+                count: spread.count(),
+                mean: Some(float(spread.sum()) / float(u128::from(spread.count()))),
+                p99: None,
+                max: spread.max(),
+                share: Some(float(spread.sum()) / all),
+            };
+            (cause.word().to_owned(), cost)
+        })
+        .collect()
 }
 
 const fn of_frames(found: FrameStatistics) -> Frames {

@@ -13,19 +13,18 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
-use vestal_core::{Instant, Scheduler, Task};
+use vestal_core::{CpuId, Instant, Scheduler, Task};
 use vestal_experiment::Jobs;
 use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Amid, Backlog, Demand, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting,
-    Observer, Outside, Releases, Served, Setting, SimulationError, Statistics, simulate,
-    simulate_amid, simulate_native, simulate_together, stepwise,
+    Amid, Backlog, Costs, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting, Observer,
+    Served, Setting, SimulationError, Statistics, simulate, simulate_amid, simulate_native,
+    simulate_together, stepwise_amid,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
-use vestal_workload::Workload;
 
 /// Where the records of all domains go.
 type Files = RefCell<Domains<TraceFiles>>;
@@ -105,6 +104,12 @@ fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setti
     }
 }
 
+/// What carrying the policy out costs in a cluster whose tasks are on these CPUs.
+fn costs<'a>(session: &'a Session, homes: &'a [CpuId]) -> Option<(&'a Costs, &'a [CpuId])> {
+    let (simulated, _) = session.costs.as_ref()?;
+    Some((&simulated.costs, homes))
+}
+
 /// Who counts the frames of a cluster, if it has any.
 fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
     let frames = cluster.configuration.frames()?;
@@ -167,13 +172,19 @@ fn world(
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
             let tasks = tasks_of(cluster);
             let setting = setting(session, cluster, &tasks);
-            let around = outside::of(session, cluster);
-            let around = around.as_ref().map(|outside| (outside, &session.workload));
+            let outside = outside::of(session, cluster);
+            let arrivals = Arrivals(&session.workload);
+            let homes = cluster.homes();
+            let amid = Amid {
+                outside: outside.as_ref().map(|outside| (outside, &arrivals as _)),
+                costs: costs(session, &homes),
+            };
             match files {
-                None => amid(around, &mut *scheduler, &setting, &jobs, observers),
+                None => simulate_amid(&mut *scheduler, &setting, amid, &jobs, &jobs, observers),
                 Some(files) => {
                     let mut recorder = Recorder::new(scheduler, files);
-                    let outcome = amid(around, &mut recorder, &setting, &jobs, observers);
+                    let outcome =
+                        simulate_amid(&mut recorder, &setting, amid, &jobs, &jobs, observers);
                     recorder.finish(last_instant(&outcome, end));
                     outcome
                 }
@@ -200,27 +211,6 @@ fn world(
         }
     };
     cut(session, &outcome)
-}
-
-/// The simulated world, amid what happens outside of it if anything can.
-fn amid<S: Scheduler + ?Sized, J: Releases + Demand>(
-    around: Option<(&Outside, &Workload)>,
-    scheduler: &mut S,
-    setting: &Setting<'_>,
-    jobs: &J,
-    observers: &mut Vec<&mut dyn Observer>,
-) -> Result<Effort, SimulationError> {
-    match around {
-        None => simulate(scheduler, setting, jobs, jobs, observers),
-        Some((outside, workload)) => {
-            let arrivals = Arrivals(workload);
-            let amid = Amid {
-                outside: Some((outside, &arrivals)),
-                costs: None,
-            };
-            simulate_amid(scheduler, setting, amid, jobs, jobs, observers)
-        }
-    }
 }
 
 /// The only cluster of a session, in which each domain is recorded by itself.
@@ -375,7 +365,13 @@ fn stepped<S: Scheduler, O: Observer>(
         .zip(&parts)
         .zip(observers)
     {
-        worlds.push(stepwise(scheduler, setting, jobs, jobs, observer)?);
+        let amid = Amid {
+            outside: None,
+            costs: costs(session, &[]),
+        };
+        worlds.push(stepwise_amid(
+            scheduler, setting, amid, jobs, jobs, observer,
+        )?);
     }
     simulate_together(&mut worlds)
 }

@@ -1,0 +1,219 @@
+//! A set under a policy on all its CPUs, simulated with or without what carrying the policy out costs.
+
+use crate::carried::{Jobs, Run as Alone};
+use vestal_core::{self as core, CpuId, Duration, Instant, LevelSet, Scheduler, Service, Task};
+use vestal_policy::{Cluster, Precision, System};
+use vestal_sim::guarantee::Guarantee;
+use vestal_sim::statistics::{Figures, Part};
+use vestal_sim::workload::OfPart;
+use vestal_sim::{
+    Amid, Backlog, Costs, FrameCounter, FrameStatistics, Setting, SimulationError, Statistics,
+    simulate_together, stepwise_amid,
+};
+use vestal_workload::Workload;
+
+/// What a simulation was like.
+pub(crate) struct Simulated {
+    pub(crate) figures: Figures,
+    /// What became of its frames, if it has any.
+    pub(crate) frames: Option<FrameStatistics>,
+}
+
+/// What is simulated, apart from the system.
+pub(crate) struct Run<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) levels: LevelSet,
+    pub(crate) end: Instant,
+    pub(crate) backlog: Backlog,
+    pub(crate) costs: Option<&'a Costs>,
+}
+
+/// Whether it can be simulated in a sweep; with costs if they are `costly`.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn check(system: &System, costly: bool) -> Result<(), String> {
+    let policy = &system.policy;
+    for cluster in &system.clusters {
+        if cluster.limits().is_none() {
+            return Err(format!("{policy} guarantees no deadlines"));
+        }
+        if costly {
+            takes_costs(cluster).map_err(|why| format!("{policy}: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the world of a cluster knows what its mechanisms cost.
+///
+/// # Errors
+/// Why not.
+pub fn takes_costs(cluster: &Cluster) -> Result<(), &'static str> {
+    let configuration = &cluster.configuration;
+    if configuration.servers().is_some() {
+        return Err("what servers cost is not in this version");
+    }
+    match configuration.frames() {
+        None if cluster.cpus.len() > 1 => {
+            Err("what CPUs with one queue cost is not in this version")
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// A cluster with everything that its world needs.
+struct Ready<'a> {
+    cluster: &'a Cluster,
+    tasks: Vec<Task>,
+    homes: Vec<CpuId>,
+    cpus: u16,
+}
+
+impl<'a> Ready<'a> {
+    fn new(cluster: &'a Cluster) -> Self {
+        let entries = cluster.configuration.tasks().iter();
+        Self {
+            cluster,
+            tasks: entries.map(|entry| entry.task).collect(),
+            homes: cluster.homes(),
+            cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
+        }
+    }
+
+    fn setting(&self, run: &Run<'_>) -> Setting<'_> {
+        Setting {
+            tasks: &self.tasks,
+            cpus: self.cpus,
+            end: run.end,
+            backlog: run.backlog,
+        }
+    }
+
+    fn amid<'b>(&'b self, run: &Run<'b>) -> Amid<'b> {
+        Amid {
+            outside: None,
+            costs: run.costs.map(|costs| (costs, self.homes.as_slice())),
+        }
+    }
+
+    fn statistics(&self, run: &Run<'_>) -> Statistics {
+        let guarantee = match self.cluster.limits() {
+            None => Guarantee::none(),
+            Some((enforcement, exhaustion)) => Guarantee::of(&core::Configuration {
+                tasks: self.cluster.configuration.tasks(),
+                levels: run.levels,
+                enforcement,
+                exhaustion,
+                granularity: Service::ZERO,
+                wake_granularity: Duration::ZERO,
+            }),
+        };
+        Statistics::of_guarantee(guarantee, self.tasks.len(), self.cpus)
+    }
+
+    fn frames(&self) -> Option<FrameCounter> {
+        let frames = self.cluster.configuration.frames()?;
+        Some(FrameCounter::new(frames.map().length()))
+    }
+}
+
+impl Run<'_> {
+    /// Simulates a system with so many tasks, and says how that ended.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters of the system.
+    pub(crate) fn of(
+        &self,
+        system: &System,
+        tasks: usize,
+    ) -> Result<(Simulated, Result<(), SimulationError>), String> {
+        let ready: Vec<Ready<'_>> = system.clusters.iter().map(Ready::new).collect();
+        match ready.as_slice() {
+            [alone] if alone.cpus == system.cpus => self.alone(alone),
+            several => self.together(several, (tasks, system.cpus)),
+        }
+    }
+
+    fn alone(&self, ready: &Ready<'_>) -> Result<(Simulated, Result<(), SimulationError>), String> {
+        let jobs = Jobs::new(self.workload, || false);
+        let engine = ready.cluster.configuration.engine(Precision::EXACT);
+        let mut engine = engine.map_err(|refusal| refusal.to_string())?;
+        let mut frames = ready.frames();
+        let mut statistics = ready.statistics(self);
+        let ended = match &mut frames {
+            None => engine.visit(Alone {
+                amid: ready.amid(self),
+                setting: &ready.setting(self),
+                releases: &jobs,
+                demand: &jobs,
+                observer: &mut statistics,
+            }),
+            Some(frames) => engine.visit(Alone {
+                amid: ready.amid(self),
+                setting: &ready.setting(self),
+                releases: &jobs,
+                demand: &jobs,
+                observer: &mut (&mut statistics, frames),
+            }),
+        };
+        let simulated = Simulated {
+            figures: statistics.into_figures(),
+            frames: frames.map(|counter| counter.figures()),
+        };
+        Ok((simulated, ended))
+    }
+
+    fn together(
+        &self,
+        ready: &[Ready<'_>],
+        (tasks, cpus): (usize, u16),
+    ) -> Result<(Simulated, Result<(), SimulationError>), String> {
+        let jobs = Jobs::new(self.workload, || false);
+        let mut engines: Vec<Box<dyn Scheduler + Send>> = Vec::new();
+        for one in ready {
+            let engine = one.cluster.configuration.engine(Precision::EXACT);
+            engines.push(engine.map_err(|refusal| refusal.to_string())?.boxed());
+        }
+        let mut counted: Vec<_> = ready
+            .iter()
+            .map(|one| (one.statistics(self), one.frames()))
+            .collect();
+        let settings: Vec<Setting<'_>> = ready.iter().map(|one| one.setting(self)).collect();
+        let parts: Vec<_> = ready
+            .iter()
+            .map(|one| OfPart {
+                whole: &jobs,
+                tasks: &one.cluster.tasks,
+            })
+            .collect();
+        let mut worlds = Vec::new();
+        let engines = engines.iter_mut().zip(&mut counted);
+        for (((one, setting), jobs), (engine, counted)) in
+            ready.iter().zip(&settings).zip(&parts).zip(engines)
+        {
+            let amid = one.amid(self);
+            let world = stepwise_amid(&mut **engine, setting, amid, jobs, jobs, counted);
+            worlds.push(world.map_err(|error| error.to_string())?);
+        }
+        let ended = simulate_together(&mut worlds).map(|_| ());
+        drop(worlds);
+        let parts: Vec<Part<'_>> = ready
+            .iter()
+            .zip(&counted)
+            .map(|(one, (statistics, _))| Part {
+                figures: statistics,
+                tasks: &one.cluster.tasks,
+                cpus: &one.cluster.cpus,
+            })
+            .collect();
+        let frames = counted.iter().filter_map(|(_, frames)| frames.as_ref());
+        let simulated = Simulated {
+            figures: Figures::of_parts(tasks, usize::from(cpus), &parts),
+            frames: frames
+                .map(FrameCounter::figures)
+                .reduce(|all, more| all.and(&more)),
+        };
+        Ok((simulated, ended))
+    }
+}
