@@ -118,11 +118,13 @@ pub(crate) struct AnalyzeArgs {
 /// What carrying a policy out costs.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OverheadArgs {
-    /// Take overheads into account: what bench primitives or bench overhead printed with --format json
+    /// Take overheads into account: what bench primitives or bench overhead printed with --format json; in a simulation
+    /// they take time of the CPUs
     #[arg(long, value_name = "FILE")]
     pub(crate) overheads: Option<PathBuf>,
-    /// Which figure of each overhead; none of them is a bound [default: max]
-    #[arg(long, value_name = "mean|p99|max")]
+    /// Which figure of each overhead: mean, p99 or max, none of which is a bound; a simulation also takes drawn ones, each
+    /// time another [default: max]
+    #[arg(long, value_name = "FIGURE")]
     pub(crate) statistic: Option<String>,
     /// The mechanism whose overheads count, of those in the file [default: the first one that carries the policy out]
     #[arg(long, value_name = "NAME")]

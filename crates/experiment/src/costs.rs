@@ -1,6 +1,8 @@
 //! What mechanisms cost on a machine, as `bench primitives` and `bench overhead` measure it, and what of it schedulability
 //! tests take into account.
 
+mod simulated;
+
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -27,13 +29,6 @@ impl Statistic {
     pub const ALL: [(&str, Self); 3] =
         [("mean", Self::Mean), ("p99", Self::P99), ("max", Self::Max)];
 
-    /// The statistic of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|(known, _)| *known == name).map(|(_, one)| one)
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -47,6 +42,56 @@ impl Statistic {
             Self::Mean => cost.mean_ns,
             Self::P99 => cost.p99_ns,
             Self::Max => cost.max_ns,
+        }
+    }
+}
+
+/// Which figure a simulated world takes of what was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// The same each time.
+    Each(Statistic),
+    /// Each time another one, drawn from the median, the 99th percentile and the largest.
+    Drawn,
+}
+
+impl Default for Figure {
+    fn default() -> Self {
+        Self::Each(Statistic::default())
+    }
+}
+
+impl Figure {
+    /// All of them, by name.
+    pub const ALL: [(&str, Self); 4] = [
+        ("mean", Self::Each(Statistic::Mean)),
+        ("p99", Self::Each(Statistic::P99)),
+        ("max", Self::Each(Statistic::Max)),
+        ("drawn", Self::Drawn),
+    ];
+
+    /// The figure of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|(known, _)| *known == name).map(|(_, one)| one)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Each(statistic) => statistic.name(),
+            Self::Drawn => "drawn",
+        }
+    }
+
+    /// What a test takes that is to cover it.
+    #[must_use]
+    pub const fn covering(self) -> Statistic {
+        match self {
+            Self::Each(statistic) => statistic,
+            Self::Drawn => Statistic::Max,
         }
     }
 }
@@ -76,6 +121,8 @@ pub mod name {
     /// A barrier of all CPUs.
     pub const BARRIER: &str = "barrier";
 }
+
+pub use simulated::Simulated;
 
 /// What the mechanisms of a machine cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,7 +255,7 @@ impl Costs {
     pub fn simulated(
         &self,
         (policy, test): (&dyn Policy, &Test),
-        statistic: Statistic,
+        figure: Figure,
         mechanism: Option<&str>,
     ) -> Result<Simulated, CostsError> {
         let is_wanted = |it: &&Mechanism| mechanism.is_none_or(|name| name == it.name);
@@ -229,7 +276,7 @@ impl Costs {
                 },
             }
         })?;
-        simulated(found, statistic)
+        Simulated::new(found, figure)
     }
 
     /// The mechanism of this name.
@@ -293,7 +340,15 @@ fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
 /// # Errors
 /// A cost that the file does not have.
 pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overheads, CostsError> {
-    let of = |name| cost(mechanism, statistic, name);
+    overheads_of(mechanism, &|cost| statistic.of(cost))
+}
+
+/// The same with whatever figure of each.
+fn overheads_of(
+    mechanism: &Mechanism,
+    figure: &dyn Fn(&Primitive) -> u64,
+) -> Result<Overheads, CostsError> {
+    let of = |name| cost(mechanism, figure, name);
     let ns = Duration::from_nanos;
     let switches = of(name::SWITCH)?.saturating_mul(2);
     let job = [of(name::JOB_START)?, of(name::JOB_END)?, switches];
@@ -342,67 +397,16 @@ pub fn overheads(mechanism: &Mechanism, statistic: Statistic) -> Result<Overhead
     })
 }
 
-/// What carrying a policy out takes of the CPUs of a simulated world, and what tests are to make of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Simulated {
-    /// The mechanism that carries it out.
-    pub mechanism: String,
-    /// Which figure of each cost is taken.
-    pub statistic: Statistic,
-    /// What tests take into account.
-    pub overheads: Overheads,
-    /// What the world takes of its CPUs.
-    pub costs: vestal_sim::Costs,
-}
-
-/// What a simulated world takes of its CPUs where this mechanism carries a policy out: no more of any busy interval than
-/// [`overheads`] says. A heartbeat looks at every multiple of its period.
-///
-/// # Errors
-/// A cost that the file does not have.
-pub fn simulated(mechanism: &Mechanism, statistic: Statistic) -> Result<Simulated, CostsError> {
-    let overheads = overheads(mechanism, statistic)?;
-    let of = |name| cost(mechanism, statistic, name);
-    let job = of(name::JOB_START)?.saturating_add(of(name::JOB_END)?);
-    let switch = of(name::SWITCH)?;
-    let ns = Duration::from_nanos;
-    let own = ns(job.saturating_add(switch.saturating_mul(2)));
-    Ok(Simulated {
-        mechanism: mechanism.name.clone(),
-        statistic,
-        costs: vestal_sim::Costs {
-            release: overheads.release,
-            job: ns(job),
-            switch: ns(switch),
-            completion: overheads.job.saturating_sub(own),
-            detection: match overheads.heartbeat {
-                None => overheads.detection,
-                Some(_) => ns(of(name::TOLERANCE)?),
-            },
-            exhaustion: overheads.exhaustion,
-            change: overheads.change,
-            termination: overheads.termination,
-            wake: overheads.instant,
-            frame: overheads.frame,
-            sub_frame: overheads.sub_frame,
-            heartbeat: overheads
-                .heartbeat
-                .map(|beat| vestal_sim::costs::Heartbeat {
-                    period: beat.period,
-                    cost: beat.cost,
-                }),
-        },
-        overheads,
-    })
-}
-
-fn cost(mechanism: &Mechanism, statistic: Statistic, name: &str) -> Result<u64, CostsError> {
+fn cost(
+    mechanism: &Mechanism,
+    figure: &dyn Fn(&Primitive) -> u64,
+    name: &str,
+) -> Result<u64, CostsError> {
     let cost = mechanism.costs.iter().find(|cost| cost.name == name);
-    cost.map(|cost| statistic.of(cost))
-        .ok_or_else(|| CostsError {
-            why: format!("the costs of {} lack `{name}`", mechanism.name),
-            help: MEASURE.to_owned(),
-        })
+    cost.map(figure).ok_or_else(|| CostsError {
+        why: format!("the costs of {} lack `{name}`", mechanism.name),
+        help: MEASURE.to_owned(),
+    })
 }
 
 /// Whether it may be noticed of a job that does not execute that it had used up a budget: wall timers and heartbeats go on

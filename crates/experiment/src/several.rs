@@ -1,13 +1,14 @@
 //! A set under a policy on all its CPUs, simulated with or without what carrying the policy out costs.
 
 use crate::carried::{Jobs, Run as Alone};
+use crate::costs;
 use vestal_core::{self as core, CpuId, Duration, Instant, LevelSet, Scheduler, Service, Task};
 use vestal_policy::{Cluster, Precision, System};
 use vestal_sim::guarantee::Guarantee;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Amid, Backlog, Costs, FrameCounter, FrameStatistics, Setting, SimulationError, Statistics,
+    Amid, Backlog, FrameCounter, FrameStatistics, Setting, SimulationError, Statistics,
     simulate_together, stepwise_amid,
 };
 use vestal_workload::Workload;
@@ -25,7 +26,8 @@ pub(crate) struct Run<'a> {
     pub(crate) levels: LevelSet,
     pub(crate) end: Instant,
     pub(crate) backlog: Backlog,
-    pub(crate) costs: Option<&'a Costs>,
+    /// What carrying the policy out costs, and the seed from which it is drawn.
+    pub(crate) costs: Option<(&'a costs::Simulated, u64)>,
 }
 
 /// Whether it can be simulated in a sweep; with costs if they are `costly`.
@@ -64,6 +66,7 @@ pub fn takes_costs(cluster: &Cluster) -> Result<(), &'static str> {
 
 /// A cluster with everything that its world needs.
 struct Ready<'a> {
+    number: usize,
     cluster: &'a Cluster,
     tasks: Vec<Task>,
     homes: Vec<CpuId>,
@@ -71,9 +74,10 @@ struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
+    fn new((number, cluster): (usize, &'a Cluster)) -> Self {
         let entries = cluster.configuration.tasks().iter();
         Self {
+            number,
             cluster,
             tasks: entries.map(|entry| entry.task).collect(),
             homes: cluster.homes(),
@@ -93,7 +97,9 @@ impl<'a> Ready<'a> {
     fn amid<'b>(&'b self, run: &Run<'b>) -> Amid<'b> {
         Amid {
             outside: None,
-            costs: run.costs.map(|costs| (costs, self.homes.as_slice())),
+            costs: run
+                .costs
+                .map(|(costs, seed)| costs.charges((self.number, &self.homes), seed)),
         }
     }
 
@@ -128,7 +134,7 @@ impl Run<'_> {
         system: &System,
         tasks: usize,
     ) -> Result<(Simulated, Result<(), SimulationError>), String> {
-        let ready: Vec<Ready<'_>> = system.clusters.iter().map(Ready::new).collect();
+        let ready: Vec<Ready<'_>> = system.clusters.iter().enumerate().map(Ready::new).collect();
         match ready.as_slice() {
             [alone] if alone.cpus == system.cpus => self.alone(alone),
             several => self.together(several, (tasks, system.cpus)),

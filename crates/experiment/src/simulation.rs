@@ -1,6 +1,6 @@
 //! Simulations of every set: whether deadlines are kept, and what is measured meanwhile.
 
-use crate::costs::{self, Costs, Statistic};
+use crate::costs::{self, Costs, Figure};
 use crate::diagnose::problem;
 use crate::file::Experiment;
 use crate::measure::{Counted, Measure};
@@ -112,11 +112,11 @@ impl<'a> Simulation<'a> {
             QuestionError::Refused(Box::new(found))
         })?;
         let costs = match (&spec.costs, costs) {
-            (Some(statistic), Some(costs)) => {
+            (Some(figure), Some(costs)) => {
                 let by = (registry, policy, &options);
-                Some(of_mechanism(experiment, by, (statistic, costs))?)
+                Some(of_mechanism(experiment, by, (figure, costs))?)
             }
-            (Some(statistic), None) => return Err(without_file(experiment, statistic)),
+            (Some(figure), None) => return Err(without_file(experiment, figure)),
             (None, _) => None,
         };
         let simulation = Self {
@@ -178,7 +178,7 @@ impl<'a> Simulation<'a> {
     #[must_use]
     pub fn taken(&self) -> Option<String> {
         let costs = self.costs.as_ref()?;
-        Some(format!("{} {:?}", costs.mechanism, costs.costs))
+        Some(format!("{costs:?}"))
     }
 
     /// Its name in results: `sim:POLICY/SCENARIO`, with costs `sim:POLICY/SCENARIO@STATISTIC`.
@@ -204,7 +204,7 @@ impl<'a> Simulation<'a> {
                 .options
                 .number(&BACKLOG)
                 .map_or(Backlog::UNLIMITED, Backlog::at_most),
-            costs: self.costs.as_ref().map(|costs| &costs.costs),
+            costs: self.costs.as_ref().map(|costs| (costs, drawn.seed)),
         };
         let (simulated, ended) = run.of(&system, drawn.tasks.len())?;
         let simulated = Box::new(simulated);
@@ -217,11 +217,11 @@ impl<'a> Simulation<'a> {
 }
 
 /// Nobody has read the file of overheads.
-fn without_file(experiment: &Experiment, statistic: &Spanned<Statistic>) -> QuestionError {
-    let found = format!("`{}`", statistic.as_ref().name());
+fn without_file(experiment: &Experiment, figure: &Spanned<Figure>) -> QuestionError {
+    let found = format!("`{}`", figure.as_ref().name());
     let expected = "an experiment that `vestal sweep` reads with its file of overheads";
     let help = "docs/experiments.md describes every key".to_owned();
-    let span = Some(statistic.span());
+    let span = Some(figure.span());
     let found = problem(&experiment.source, span, "costs", found, expected, help);
     QuestionError::Refused(Box::new(found))
 }
@@ -230,11 +230,11 @@ fn without_file(experiment: &Experiment, statistic: &Spanned<Statistic>) -> Ques
 fn of_mechanism(
     experiment: &Experiment,
     (registry, policy, options): (&Registry, &dyn Policy, &Options),
-    (statistic, costs): (&Spanned<Statistic>, &Costs),
+    (figure, costs): (&Spanned<Figure>, &Costs),
 ) -> Result<costs::Simulated, QuestionError> {
     let refused = |found: String, help: String| {
         let expected = "a policy that a mechanism of `overheads` carries out";
-        let span = Some(statistic.span());
+        let span = Some(figure.span());
         let found = problem(&experiment.source, span, "costs", found, expected, help);
         QuestionError::Refused(Box::new(found))
     };
@@ -245,7 +245,7 @@ fn of_mechanism(
         return Err(refused(found, "leave `costs` out".to_owned()));
     };
     let mechanism = experiment.mechanism.as_deref();
-    let found = costs.simulated((policy, test), *statistic.as_ref(), mechanism);
+    let found = costs.simulated((policy, test), *figure.as_ref(), mechanism);
     found.map_err(|error| refused(error.why, error.help))
 }
 

@@ -3,7 +3,7 @@
 //! Scenario and duration may name parameters that vary, in braces: `beta={mean},0.5`. Such a parameter need not be
 //! one of the recipe.
 
-use crate::costs::Statistic;
+use crate::costs::Figure;
 use crate::diagnose::problem;
 use crate::measure::{MEASURES, Measure};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ pub struct SimulationSpec {
     pub(crate) options: Vec<(String, String)>,
     pub(crate) options_span: Range<usize>,
     /// Which figure of the costs of the experiment's file of overheads is taken, if they are, and where that is said.
-    pub(crate) costs: Option<Spanned<Statistic>>,
+    pub(crate) costs: Option<Spanned<Figure>>,
     /// For each point, or one for all of them.
     worlds: Vec<World>,
 }
@@ -108,7 +108,7 @@ impl RawSpec {
             }
         };
         let options = options(source, &self.set)?;
-        let costs = self.costs.as_ref().map(|costs| statistic(source, costs));
+        let costs = self.costs.as_ref().map(|costs| figure(source, costs));
         let costs = costs.transpose()?;
         let first = self.set.first().map_or(0..0, Spanned::span);
         let scenario = self.scenario.as_ref();
@@ -150,15 +150,18 @@ impl RawSpec {
 }
 
 /// Which figure of each cost is taken.
-fn statistic(
-    source: &Arc<Source>,
-    name: &Spanned<String>,
-) -> Result<Spanned<Statistic>, Diagnostics> {
-    let found = Statistic::named(name.as_ref());
-    let found = found.map(|statistic| Spanned::new(name.span(), statistic));
+fn figure(source: &Arc<Source>, name: &Spanned<String>) -> Result<Spanned<Figure>, Diagnostics> {
+    let found = Figure::named(name.as_ref());
+    let found = found.map(|figure| Spanned::new(name.span(), figure));
     found.ok_or_else(|| {
         let found = format!("`{}`", name.as_ref());
-        wrong(source, name.span(), "costs", found, "mean, p99 or max")
+        wrong(
+            source,
+            name.span(),
+            "costs",
+            found,
+            "mean, p99, max or drawn",
+        )
     })
 }
 
@@ -166,7 +169,7 @@ fn label(
     policy: &str,
     options: &[(String, String)],
     scenario: &str,
-    costs: Option<&Spanned<Statistic>>,
+    costs: Option<&Spanned<Figure>>,
 ) -> String {
     let costs = costs.map_or_else(String::new, |costs| format!("@{}", costs.as_ref().name()));
     let options = options.iter().map(|(key, value)| format!("{key}={value}"));

@@ -48,6 +48,59 @@ pub struct Costs {
     pub heartbeat: Option<Heartbeat>,
 }
 
+/// How much is taken each time.
+#[derive(Clone, Copy, Debug)]
+pub enum Charges<'a> {
+    /// The same.
+    Fixed(&'a Costs),
+    /// It is drawn, from this seed.
+    Drawn(&'a DrawnCosts, u64),
+}
+
+/// Costs of which three quantiles are known. Half of the times the median is taken, 49 times in 100 something between that and the
+/// 99th percentile, and once in 100 something between that and the largest, evenly spread. A heartbeat keeps its period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DrawnCosts {
+    /// The medians.
+    pub median: Costs,
+    /// The 99th percentiles.
+    pub p99: Costs,
+    /// The largest.
+    pub max: Costs,
+}
+
+/// In so many parts is what is drawn cut.
+const PARTS: u64 = 100_000;
+/// As many of them are below the median, and below the 99th percentile.
+const BELOW: [u64; 2] = [PARTS / 2, PARTS / 100 * 99];
+
+impl DrawnCosts {
+    /// What is drawn with this number, of which `of` says what it is.
+    fn draw(&self, number: u64, of: impl Fn(&Costs) -> Duration) -> Duration {
+        let part = mixed(number) % PARTS;
+        let [below_median, below_p99] = BELOW;
+        let (low, high, since, until) = if part < below_median {
+            return of(&self.median);
+        } else if part < below_p99 {
+            (&self.median, &self.p99, below_median, below_p99)
+        } else {
+            (&self.p99, &self.max, below_p99, PARTS)
+        };
+        let (low, high) = (of(low).as_nanos(), of(high).as_nanos());
+        let more = u128::from(high.saturating_sub(low)) * u128::from(part + 1 - since);
+        let more = more / u128::from(until - since);
+        Duration::from_nanos(low.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)))
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over its counter.
+const fn mixed(counter: u64) -> u64 {
+    let mut bits = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
 /// A look at budgets at every multiple of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heartbeat {
@@ -168,12 +221,16 @@ impl Taken {
 /// The costs during a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Costing<'a> {
-    costs: &'a Costs,
+    charges: Charges<'a>,
+    /// How many were drawn.
+    drawn: u64,
     /// By task, where it is handled; one that is not listed is on the first CPU.
     homes: &'a [CpuId],
     cpus: Vec<Taken>,
     /// By task, what its job has still to do before its body.
     own: Vec<Service>,
+    /// By task, how long its job goes on after it has used up a budget.
+    late: Vec<Service>,
     /// The next look at budgets.
     look: Option<Instant>,
     /// The sub-frame that runs or ran last, by its barrier and first job.
@@ -201,27 +258,44 @@ pub(crate) struct Used {
 
 impl<'a> Costing<'a> {
     pub(crate) fn new(
-        (costs, homes): (&'a Costs, &'a [CpuId]),
+        (charges, homes): (Charges<'a>, &'a [CpuId]),
         (tasks, cpus): (usize, u16),
     ) -> Self {
         let mut costing = Self {
-            costs,
+            charges,
+            drawn: 0,
             homes,
             cpus: vec![Taken::default(); usize::from(cpus)],
             own: vec![Service::ZERO; tasks],
-            look: costs.heartbeat.map(|_| Instant::EPOCH),
+            late: vec![Service::ZERO; tasks],
+            look: None,
             sub_frame: None,
             begins: false,
             awaits_frame: true,
             is_new_frame: true,
             next: Instant::EPOCH,
         };
+        costing.look = costing.heartbeat().map(|_| Instant::EPOCH);
         costing.look_ahead();
         costing
     }
 
-    pub(crate) const fn costs(&self) -> &'a Costs {
-        self.costs
+    /// What `of` says, each time it is asked.
+    fn cost(&mut self, of: impl Fn(&Costs) -> Duration) -> Duration {
+        match self.charges {
+            Charges::Fixed(costs) => of(costs),
+            Charges::Drawn(costs, seed) => {
+                self.drawn = self.drawn.wrapping_add(1);
+                costs.draw(mixed(seed).wrapping_add(self.drawn), of)
+            }
+        }
+    }
+
+    const fn heartbeat(&self) -> Option<Heartbeat> {
+        match self.charges {
+            Charges::Fixed(costs) => costs.heartbeat,
+            Charges::Drawn(costs, _) => costs.median.heartbeat,
+        }
     }
 
     pub(crate) const fn next(&self) -> Instant {
@@ -241,7 +315,14 @@ impl<'a> Costing<'a> {
 
     /// Takes a CPU for what this costs; says whether that begins now.
     pub(crate) fn take(&mut self, now: Instant, cpu: CpuId, cause: Cause) -> bool {
-        self.take_for(now, cpu, (cause, self.costs.of(cause)))
+        let cost = self.cost(|costs| costs.of(cause));
+        self.take_for(now, cpu, (cause, cost))
+    }
+
+    /// The same for the termination of a job.
+    pub(crate) fn terminate(&mut self, now: Instant, cpu: CpuId) -> bool {
+        let cost = self.cost(|costs| costs.termination);
+        self.take_for(now, cpu, (Cause::Mode, cost))
     }
 
     /// The same for as long as is said.
@@ -292,7 +373,7 @@ impl<'a> Costing<'a> {
 
     /// Whether budgets are looked at now; each look is reported once.
     pub(crate) fn looks(&mut self, now: Instant) -> bool {
-        let Some((look, beat)) = self.look.zip(self.costs.heartbeat) else {
+        let Some((look, beat)) = self.look.zip(self.heartbeat()) else {
             return false;
         };
         if look > now {
@@ -305,8 +386,14 @@ impl<'a> Costing<'a> {
 
     /// A job of `task` begins.
     pub(crate) fn begin(&mut self, task: TaskId) {
-        if let Some(own) = self.own.get_mut(task.index()) {
-            *own = Service::supplied_during(self.costs.job);
+        let (own, late) = (self.cost(|it| it.job), self.cost(|it| it.detection));
+        let places = (
+            self.own.get_mut(task.index()),
+            self.late.get_mut(task.index()),
+        );
+        if let (Some(of_own), Some(of_late)) = places {
+            *of_own = Service::supplied_during(own);
+            *of_late = Service::supplied_during(late);
         }
     }
 
@@ -375,10 +462,11 @@ impl<'a> Costing<'a> {
             return None;
         }
         let frame = match std::mem::take(&mut self.is_new_frame) {
-            true => self.costs.frame,
+            true => self.cost(|costs| costs.frame),
             false => Duration::ZERO,
         };
-        Some(frame.saturating_add(self.costs.sub_frame))
+        let sub_frame = self.cost(|costs| costs.sub_frame);
+        Some(frame.saturating_add(sub_frame))
     }
 
     /// The wake-up that was asked for comes; says whether it costs something.
@@ -402,11 +490,11 @@ impl<'a> Costing<'a> {
         let begins = begins.saturating_add(own.time_on_dedicated_cpu());
         let completes = begins.saturating_add(stretch.time_on_dedicated_cpu());
         let exhausts = taken.budget.map(|budget| {
-            let late = Service::supplied_during(self.costs.detection);
+            let late = self.late.get(task.index()).copied().unwrap_or_default();
             let left = budget.saturating_add(late);
             let left = left.saturating_sub(taken.unnoticed);
             let used_up = begins.saturating_add(left.time_on_dedicated_cpu());
-            match &self.costs.heartbeat {
+            match self.heartbeat() {
                 Some(beat) => beat.next_look(used_up),
                 None => used_up,
             }

@@ -68,7 +68,7 @@ pub mod workload;
 pub mod world;
 
 pub use backlog::Backlog;
-pub use costs::Costs;
+pub use costs::{Charges, Costs, DrawnCosts};
 pub use error::SimulationError;
 pub use frames::{FrameCounter, FrameStatistics};
 pub use native::{NativeSetting, simulate_native};

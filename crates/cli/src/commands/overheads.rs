@@ -9,7 +9,7 @@ use crate::real;
 use crate::registry::registry;
 use std::path::{Path, PathBuf};
 use vestal_analysis::{Overheads, Test};
-use vestal_experiment::costs::{self, Costs, CostsError, Simulated, Statistic};
+use vestal_experiment::costs::{self, Costs, CostsError, Figure, Simulated, Statistic};
 use vestal_policy::{Options, Policy, Registry};
 use vestal_result as said;
 use vestal_result::bench::Mechanism;
@@ -18,7 +18,7 @@ use vestal_result::bench::Mechanism;
 pub(crate) struct Source {
     file: Option<PathBuf>,
     costs: Costs,
-    statistic: Statistic,
+    figure: Figure,
     /// The only one of interest.
     mechanism: Option<String>,
 }
@@ -37,6 +37,18 @@ fn refused(what: impl Into<String>, error: CostsError) -> Failure {
 impl Source {
     /// Those of the file that is named; `None`: none is.
     pub(crate) fn of_file(args: &OverheadArgs) -> Result<Option<Self>, Failure> {
+        Self::named(
+            args,
+            &Statistic::ALL.map(|(name, it)| (name, Figure::Each(it))),
+        )
+    }
+
+    /// The same for a simulated world.
+    pub(crate) fn of_simulation(args: &OverheadArgs) -> Result<Option<Self>, Failure> {
+        Self::named(args, &Figure::ALL)
+    }
+
+    fn named(args: &OverheadArgs, figures: &[(&str, Figure)]) -> Result<Option<Self>, Failure> {
         let Some(file) = &args.overheads else {
             let options = [
                 ("--statistic", args.statistic.is_some()),
@@ -52,7 +64,7 @@ impl Source {
             };
         };
         let costs = Costs::read(file).map_err(|error| refused("read the overheads", error))?;
-        Self::new(args, Some(file), costs).map(Some)
+        Self::new((args, figures), Some(file), costs).map(Some)
     }
 
     /// Those of this machine, measured now.
@@ -60,11 +72,16 @@ impl Source {
         output.note("measuring what mechanisms cost here, some 20 s; --overheads FILE takes what was measured before");
         let primitives = real::primitives(output)?;
         let costs = Costs::from(bench::mechanisms(&primitives, None, output)?);
-        Self::new(args, None, costs)
+        let figures = Statistic::ALL.map(|(name, it)| (name, Figure::Each(it)));
+        Self::new((args, &figures), None, costs)
     }
 
-    fn new(args: &OverheadArgs, file: Option<&Path>, costs: Costs) -> Result<Self, Failure> {
-        let statistic = chosen("--statistic", args.statistic.as_deref(), &Statistic::ALL)?;
+    fn new(
+        (args, figures): (&OverheadArgs, &[(&str, Figure)]),
+        file: Option<&Path>,
+        costs: Costs,
+    ) -> Result<Self, Failure> {
+        let figure = chosen("--statistic", args.statistic.as_deref(), figures)?;
         if let Some(name) = &args.mechanism {
             let what = format!("use --mechanism {name}");
             costs
@@ -74,7 +91,7 @@ impl Source {
         Ok(Self {
             file: file.map(Path::to_owned),
             costs,
-            statistic: statistic.unwrap_or_default(),
+            figure: figure.unwrap_or_default(),
             mechanism: args.mechanism.clone(),
         })
     }
@@ -94,7 +111,7 @@ impl Source {
     }
 
     fn taken(&self, mechanism: &Mechanism) -> Result<Taken, Failure> {
-        let overheads = costs::overheads(mechanism, self.statistic);
+        let overheads = costs::overheads(mechanism, self.statistic());
         Ok(Taken {
             mechanism: mechanism.name.clone(),
             overheads: overheads.map_err(|error| refused("use the overheads", error))?,
@@ -118,9 +135,7 @@ impl Source {
                 .with_help("leave out --overheads"));
         };
         let mechanism = self.mechanism.as_deref();
-        let found = self
-            .costs
-            .simulated((policy, test), self.statistic, mechanism);
+        let found = self.costs.simulated((policy, test), self.figure, mechanism);
         found.map_err(|error| refused(what, error))
     }
 
@@ -131,7 +146,7 @@ impl Source {
                 .file
                 .as_ref()
                 .map_or_else(String::new, |file| file.display().to_string()),
-            statistic: simulated.statistic.name().to_owned(),
+            statistic: simulated.figure.name().to_owned(),
             mechanism: simulated.mechanism.clone(),
         }
     }
@@ -149,14 +164,14 @@ impl Source {
 
     /// Which figure of each is taken.
     pub(crate) const fn statistic(&self) -> Statistic {
-        self.statistic
+        self.figure.covering()
     }
 
     /// For results.
     pub(crate) fn said(&self) -> said::analysis::Overheads {
         said::analysis::Overheads {
             file: self.file.as_ref().map(|file| file.display().to_string()),
-            statistic: self.statistic.name().to_owned(),
+            statistic: self.statistic().name().to_owned(),
         }
     }
 
@@ -166,7 +181,7 @@ impl Source {
             Some(file) => format!("of {}", file.display()),
             None => "measured here".to_owned(),
         };
-        let which = match self.statistic {
+        let which = match self.statistic() {
             Statistic::Mean => "mean",
             Statistic::P99 => "99th percentile",
             Statistic::Max => "largest",

@@ -67,8 +67,9 @@ where
     pub(super) fn charge_termination(&mut self, task: TaskId) {
         if let Some(costing) = self.outside.costing() {
             let home = costing.home(task);
-            let cost = costing.costs().termination;
-            self.charge_for(home, (Cause::Mode, cost));
+            if costing.terminate(self.now, home) {
+                self.observer.mechanism_began(self.now, home, Cause::Mode);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Simulations of one scheduler from beginning to end.
 
 use super::{Effort, Setting, World};
-use crate::costs::{Costing, Costs};
+use crate::costs::{Charges, Costing};
 use crate::error::SimulationError;
 use crate::observer::Observer;
 use crate::outside::{Costly, Events, Happening, Outside, Surroundings};
@@ -15,7 +15,7 @@ pub struct Amid<'a> {
     /// schedulers that know devices take such facts.
     pub outside: Option<(&'a Outside, &'a dyn Events)>,
     /// What carrying the policy out costs; with the CPU of each task, the first one for those that are not listed.
-    pub costs: Option<(&'a Costs, &'a [CpuId])>,
+    pub costs: Option<(Charges<'a>, &'a [CpuId])>,
 }
 
 /// Simulates `scheduler` on `setting` from the epoch to the end.

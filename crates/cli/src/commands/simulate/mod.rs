@@ -32,7 +32,7 @@ use worlds::Ran;
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
     let dispatch = dispatch(args)?;
-    let overheads = Source::of_file(&args.overheads)?;
+    let overheads = Source::of_simulation(&args.overheads)?;
     let costs = |policy: &dyn Policy, options: &Options| {
         let Some(source) = &overheads else {
             return Ok(None);

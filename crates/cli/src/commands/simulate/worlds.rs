@@ -20,9 +20,9 @@ use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Amid, Backlog, Costs, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting, Observer,
-    Served, Setting, SimulationError, Statistics, simulate, simulate_amid, simulate_native,
-    simulate_together, stepwise_amid,
+    Amid, Backlog, Charges, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting,
+    Observer, Served, Setting, SimulationError, Statistics, simulate, simulate_amid,
+    simulate_native, simulate_together, stepwise_amid,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 
@@ -104,10 +104,13 @@ fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setti
     }
 }
 
-/// What carrying the policy out costs in a cluster whose tasks are on these CPUs.
-fn costs<'a>(session: &'a Session, homes: &'a [CpuId]) -> Option<(&'a Costs, &'a [CpuId])> {
+/// What carrying the policy out costs in a cluster with this number, whose tasks are on these CPUs.
+fn costs<'a>(
+    session: &'a Session,
+    cluster: (usize, &'a [CpuId]),
+) -> Option<(Charges<'a>, &'a [CpuId])> {
     let (simulated, _) = session.costs.as_ref()?;
-    Some((&simulated.costs, homes))
+    Some(simulated.charges(cluster, session.seed))
 }
 
 /// Who counts the frames of a cluster, if it has any.
@@ -177,7 +180,7 @@ fn world(
             let homes = cluster.homes();
             let amid = Amid {
                 outside: outside.as_ref().map(|outside| (outside, &arrivals as _)),
-                costs: costs(session, &homes),
+                costs: costs(session, (0, &homes)),
             };
             match files {
                 None => simulate_amid(&mut *scheduler, &setting, amid, &jobs, &jobs, observers),
@@ -359,15 +362,16 @@ fn stepped<S: Scheduler, O: Observer>(
         })
         .collect();
     let mut worlds = Vec::new();
-    for (((scheduler, setting), jobs), observer) in schedulers
+    for (number, (((scheduler, setting), jobs), observer)) in schedulers
         .iter_mut()
         .zip(&settings)
         .zip(&parts)
         .zip(observers)
+        .enumerate()
     {
         let amid = Amid {
             outside: None,
-            costs: costs(session, &[]),
+            costs: costs(session, (number, &[])),
         };
         worlds.push(stepwise_amid(
             scheduler, setting, amid, jobs, jobs, observer,
