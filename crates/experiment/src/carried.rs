@@ -1,7 +1,7 @@
 //! A set of tasks under a policy on one CPU, as searches and simulations carry it out.
 
 use vestal_core::{Enforcement, Exhaustion, Instant, Scheduler, Service, Task, TaskId};
-use vestal_policy::{Configuration, Engine, Precision, System, Visitor};
+use vestal_policy::{Cluster, Configuration, Engine, Precision, System, Visitor};
 use vestal_sim::{Amid, Demand, Observer, Releases, Setting, SimulationError, simulate_amid};
 use vestal_workload::Workload;
 
@@ -11,6 +11,7 @@ pub(crate) struct Carried<'a> {
     configuration: &'a Configuration,
     pub(crate) enforcement: Enforcement,
     pub(crate) exhaustion: Exhaustion,
+    pub(crate) amid: Amid<'a>,
 }
 
 impl<'a> Carried<'a> {
@@ -22,14 +23,23 @@ impl<'a> Carried<'a> {
         let [cluster] = &system.clusters[..] else {
             return Err(format!("{} has several clusters", system.policy));
         };
+        Self::of(tasks, cluster).map_err(|why| format!("{} {why}", system.policy))
+    }
+
+    /// Of a cluster that guarantees deadlines, with its tasks.
+    ///
+    /// # Errors
+    /// It guarantees none.
+    pub(crate) fn of(tasks: &'a [Task], cluster: &'a Cluster) -> Result<Self, &'static str> {
         let Some((enforcement, exhaustion)) = cluster.limits() else {
-            return Err(format!("{} guarantees no deadlines", system.policy));
+            return Err("guarantees no deadlines");
         };
         Ok(Self {
             tasks,
             configuration: &cluster.configuration,
             enforcement,
             exhaustion,
+            amid: Amid::default(),
         })
     }
 

@@ -15,7 +15,8 @@
 //! instant s_m, and no job exceeds what the victim's level allows. Half of the offsets are the victim's own
 //! (the critical instant); others let a job be under way at some s_m, or arrive just before the victim's
 //! deadline, or are anything. Every run is drawn anew; to change the worst ones known a little
-//! was tried, and finds no more.
+//! was tried, and finds no more. Where carrying the policy out costs something, jobs that may be stopped also want more
+//! than their own level's value.
 
 use crate::carried::{Carried, Run};
 use std::cell::Cell;
@@ -23,7 +24,7 @@ use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
 use vestal_policy::Visitor;
 use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Amid, Backlog, Demand, Releases, Setting, SimulationError};
+use vestal_sim::{Backlog, Demand, Observer, Releases, Setting, SimulationError};
 use vestal_workload::generate::Random;
 
 /// After so many instants at which something happened, in all runs together, a search ends, in the middle of
@@ -46,13 +47,25 @@ impl Visitor for BacklogOf {
 /// # Errors
 /// A scheduler that cannot be built or a run that fails: a bug of Vestal.
 pub(crate) fn finds_miss(carried: &Carried<'_>, weak: &[usize], seed: u64) -> Result<bool, String> {
+    finds_miss_within(INSTANTS, carried, weak, (seed, &mut ()))
+}
+
+/// The same within so many instants, in runs that somebody watches.
+fn finds_miss_within(
+    instants: u64,
+    carried: &Carried<'_>,
+    weak: &[usize],
+    (seed, watching): (u64, &mut dyn Observer),
+) -> Result<bool, String> {
     let mut random = Random::new(seed);
-    let left = Cell::new(INSTANTS);
+    let left = Cell::new(instants);
     for &victim in weak.iter().cycle() {
         if left.get() == 0 {
             break;
         }
-        if Attempt::draw(victim, carried.tasks, &mut random).misses(carried, &left)? {
+        let mut attempt = Attempt::draw(victim, carried.tasks, &mut random);
+        attempt.beyond = carried.amid.costs.is_some() && random.below(2) > 0;
+        if attempt.misses(carried, (&left, &mut *watching))? {
             return Ok(true);
         }
     }
@@ -69,6 +82,9 @@ struct Attempt {
     instants: Vec<u64>,
     /// A job executes what the level at its deadline allows; otherwise, what that at its release does.
     by_deadline: bool,
+    /// Jobs of other tasks that are no more critical than the victim want more than their own level's value, where
+    /// stopping them costs something.
+    beyond: bool,
 }
 
 impl Attempt {
@@ -83,6 +99,7 @@ impl Attempt {
             offsets: vec![lead; tasks.len()],
             instants: vec![0; tasks[victim].criticality.index()],
             by_deadline: random.below(4) > 0,
+            beyond: false,
         };
         // From the beginning on, or between the victim's release and its deadline.
         for instant in &mut attempt.instants {
@@ -123,7 +140,11 @@ impl Attempt {
     }
 
     /// Whether a guaranteed deadline is missed. Takes the instants of the run from `left`, and ends without any.
-    fn misses(&self, carried: &Carried<'_>, left: &Cell<u64>) -> Result<bool, String> {
+    fn misses(
+        &self,
+        carried: &Carried<'_>,
+        (left, mut watching): (&Cell<u64>, &mut dyn Observer),
+    ) -> Result<bool, String> {
         let tasks = carried.tasks;
         let deadline = tasks[self.victim].deadline;
         let release = Instant::from_nanos(self.offsets[self.victim]);
@@ -154,11 +175,11 @@ impl Attempt {
             missed.set(missed.get() || guaranteed);
         });
         let ended = engine.visit(Run {
-            amid: Amid::default(),
+            amid: carried.amid,
             setting: &setting,
             releases: &releases,
             demand: &demand,
-            observer: &mut judge,
+            observer: &mut (&mut judge, &mut watching),
         });
         match ended {
             Ok(()) | Err(SimulationError::Aborted(_)) => Ok(missed.get()),
@@ -209,9 +230,17 @@ impl Demand for ByLevel<'_> {
         };
         let reached = self.attempt.instants.iter().filter(|s| **s < looked_at);
         let level = u8::try_from(reached.count()).unwrap_or(u8::MAX);
+        let victim = &self.tasks[self.attempt.victim];
+        let is_other = position != self.attempt.victim;
+        if self.attempt.beyond && is_other && task.criticality <= victim.criticality {
+            return task.own_wcet().saturating_add(task.own_wcet());
+        }
         task.enforced_wcet(Level(level))
     }
 }
+
+#[cfg(test)]
+mod costly;
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -409,7 +438,7 @@ pub(crate) mod tests {
         let carried = Carried::new(problem.tasks(), &system).unwrap();
         let attempt = Attempt::draw(1, problem.tasks(), &mut Random::new(1));
         let left = Cell::new(1000);
-        assert!(!attempt.misses(&carried, &left).unwrap());
+        assert!(!attempt.misses(&carried, (&left, &mut ())).unwrap());
         assert_eq!(left.get(), 0);
         assert!(!finds_miss(&carried, &[1], 1).unwrap());
     }
@@ -425,9 +454,10 @@ pub(crate) mod tests {
             offsets: vec![0, 0],
             instants: vec![0],
             by_deadline: true,
+            beyond: false,
         };
         let left = Cell::new(INSTANTS);
-        assert!(attempt.misses(&carried, &left).unwrap());
+        assert!(attempt.misses(&carried, (&left, &mut ())).unwrap());
         // The job that misses completes after 600 000.
         assert!(INSTANTS - left.get() < 70_000, "{}", left.get());
     }
