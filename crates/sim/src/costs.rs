@@ -371,7 +371,11 @@ impl<'a> Costing<'a> {
             let late = Service::supplied_during(self.costs.detection);
             let left = budget.saturating_add(late);
             let left = left.saturating_sub(taken.unnoticed);
-            let used_up = begins.saturating_add(left.time_on_dedicated_cpu());
+            // One that is used up already is so whatever the CPU is taken for until the job goes on.
+            let used_up = match left.is_zero() {
+                true => now,
+                false => begins.saturating_add(left.time_on_dedicated_cpu()),
+            };
             match &self.costs.heartbeat {
                 Some(beat) => beat.next_look(used_up),
                 None => used_up,

@@ -2,9 +2,9 @@
 //! the documentation of [`vestal_sim::costs`] alone. It shares nothing with the simulated world and the engine but the
 //! task model, and with the unit-step reference the description of a system.
 //!
-//! At each instant, in this order: the job that had the CPU is complete; budgets are looked at; used-up budgets that are
-//! noticed have their consequences; late jobs are aborted; without an admitted job the mode is 0; jobs arrive; the most
-//! urgent job is given the CPU. What each of this costs queues in the order in which it happens, and is paid before any
+//! At each instant, in this order: the job that had the CPU is complete; the wake-up comes; arrivals are heard of; budgets
+//! are looked at; used-up budgets that are noticed have their consequences; late jobs are aborted; without an admitted
+//! job the mode is 0; jobs that arrive are admitted or lost; the most urgent job is given the CPU. What each of this costs queues in the order in which it happens, and is paid before any
 //! job goes on.
 
 use super::{Run, Use};
@@ -13,6 +13,9 @@ use std::collections::VecDeque;
 use vestal_core::{Duration, Level, Service};
 use vestal_sim::Costs;
 use vestal_sim::costs::Cause;
+
+/// How many jobs of one task a scheduler knows. Dropping those beyond it is nothing to pay for.
+const KNOWN: usize = 5;
 
 /// A deliberate mistake of the twin, which a comparison has to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,7 @@ struct Twin<'a> {
     budget: Option<u64>,
     /// The instant that the scheduler asked to be woken at.
     wake: Option<u64>,
-    /// Something happened at this instant for which there is a decision.
+    /// Something happens at this instant, for which there is a decision. The end of what the CPU is taken for counts.
     eventful: bool,
     /// For what the CPU is taken, and how many ticks are left of each.
     taken: VecDeque<(Cause, u64)>,
@@ -88,14 +91,14 @@ pub(crate) fn run(system: &System, costs: &Costs, fault: Option<Fault>) -> Run {
         holder: None,
         budget: None,
         wake: None,
-        eventful: false,
+        eventful: true,
         taken: VecDeque::new(),
         out: Run::default(),
     };
     for now in 0..=system.end {
-        twin.eventful = now == 0;
-        twin.wake_up(now);
         let overrun = twin.complete(now);
+        twin.wake_up(now);
+        twin.hear_of_releases(now);
         let is_noticed = twin.look(now);
         twin.settle(now, overrun, is_noticed);
         if now == system.end {
@@ -194,6 +197,20 @@ impl Twin<'_> {
         self.eventful = true;
     }
 
+    fn hear_of_releases(&mut self, now: u64) {
+        for i in 0..self.jobs.len() {
+            if self.system.releases[i].binary_search(&now).is_err() {
+                continue;
+            }
+            self.eventful = true;
+            let is_free = !self.admits(i) && self.has(Fault::FreeLostArrivals)
+                || self.has(Fault::ReleasesUnderJobsAreFree) && self.holder.is_some();
+            if !is_free {
+                self.take(Cause::Release, self.costs.release);
+            }
+        }
+    }
+
     /// Ends the job that has done all it had to do; says of which task it was and what it executed, if it was admitted.
     fn complete(&mut self, now: u64) -> Option<(usize, u64)> {
         let i = self.holder?;
@@ -219,6 +236,7 @@ impl Twin<'_> {
             if looks && !is_free {
                 self.take(Cause::Heartbeat, beat.cost);
             }
+            self.eventful |= looks;
             looks
         });
         let free = self.has(Fault::PromptDetection)
@@ -265,13 +283,14 @@ impl Twin<'_> {
         self.mode += 1;
         self.take(Cause::Mode, self.costs.change);
         for other in 0..self.jobs.len() {
-            let mut is_first = true;
+            let mut known = if self.has(Fault::OneTermination) { 1 } else { KNOWN };
             while !self.admits(other) && !self.jobs[other].is_empty() {
+                let is_new = self.jobs[other][0].released == now;
                 self.drop_first(other, now, Reason::Mode);
-                if is_first || !self.has(Fault::OneTermination) {
+                if known > 0 && !is_new {
                     self.take(Cause::Mode, self.costs.termination);
                 }
-                is_first = false;
+                known = known.saturating_sub(1);
             }
         }
     }
@@ -324,12 +343,6 @@ impl Twin<'_> {
             let Ok(number) = self.system.releases[i].binary_search(&now) else {
                 continue;
             };
-            self.eventful = true;
-            let is_free = !self.admits(i) && self.has(Fault::FreeLostArrivals)
-                || self.has(Fault::ReleasesUnderJobsAreFree) && self.holder.is_some();
-            if !is_free {
-                self.take(Cause::Release, self.costs.release);
-            }
             if !self.admits(i) {
                 self.out.dropped.push((now, i, number, Reason::Mode));
                 continue;
@@ -433,11 +446,13 @@ impl Twin<'_> {
 
     fn tick(&mut self) {
         self.out.modes.push(self.mode);
+        self.eventful = false;
         let used = if let Some((cause, left)) = self.taken.front_mut() {
             let cause = *cause;
             *left -= 1;
             if *left == 0 {
                 self.taken.pop_front();
+                self.eventful = true;
             }
             Some(Use::Mechanism(cause))
         } else {
