@@ -57,8 +57,17 @@ struct Job {
     own: u64,
     /// It has had the CPU.
     begun: bool,
+    /// The scheduler had room for it when it arrived.
+    had_room: bool,
     /// In the background, with the rank it had when it went there.
     background: Option<u64>,
+}
+
+impl Job {
+    /// Whether the scheduler knows of it, or could.
+    const fn is_known(&self, now: u64) -> bool {
+        self.had_room || self.released < now
+    }
 }
 
 struct Twin<'a> {
@@ -101,12 +110,12 @@ pub(crate) fn run(system: &System, costs: &Costs, fault: Option<Fault>) -> Run {
         twin.hear_of_releases(now);
         let is_noticed = twin.look(now);
         twin.settle(now, overrun, is_noticed);
-        if now == system.end {
-            break;
-        }
         twin.admit(now);
+        // At the end, too, what the job executed that would lose the CPU is noticed.
         twin.give_the_cpu(now);
-        twin.tick();
+        if now < system.end {
+            twin.tick();
+        }
     }
     twin.out.dropped.sort_unstable();
     twin.out
@@ -266,7 +275,8 @@ impl Twin<'_> {
         self.use_up_limits(now, is_noticed);
         self.abort_late_jobs(now);
         let mut pending = self.jobs.iter().flatten();
-        if pending.all(|job| job.background.is_some()) && self.mode > 0 {
+        let counts = |job: &Job| job.background.is_none() && job.is_known(now);
+        if !pending.any(counts) && self.mode > 0 {
             self.mode = 0;
             if !self.has(Fault::FreeReturnOfMode) {
                 self.take(Cause::Mode, self.costs.change);
@@ -284,6 +294,7 @@ impl Twin<'_> {
         self.take(Cause::Mode, self.costs.change);
         for other in 0..self.jobs.len() {
             let mut known = if self.has(Fault::OneTermination) { 1 } else { KNOWN };
+            let unknown = self.jobs[other].pop_if(|job| !job.is_known(now));
             while !self.admits(other) && !self.jobs[other].is_empty() {
                 let is_new = self.jobs[other][0].released == now;
                 self.drop_first(other, now, Reason::Mode);
@@ -292,6 +303,7 @@ impl Twin<'_> {
                 }
                 known = known.saturating_sub(1);
             }
+            self.jobs[other].extend(unknown);
         }
     }
 
@@ -299,14 +311,17 @@ impl Twin<'_> {
     /// to be noticed.
     fn use_up_limits(&mut self, now: u64, is_noticed: bool) {
         let stands_at_limit = |twin: &Self, i: usize| {
-            let is_known = is_noticed || twin.holder != Some(i);
+            let is_known = twin.admits(i) && (is_noticed || twin.holder != Some(i));
             twin.jobs[i].first().is_some_and(|job| {
                 is_known && job.background.is_none() && job.executed >= twin.limit(i)
             })
         };
         while let Some(i) = (0..self.jobs.len()).find(|&i| stands_at_limit(self, i)) {
+            // As far as it goes, before another job's degraded limit counts.
             if self.raises(i) {
-                self.raise(now);
+                while self.raises(i) && stands_at_limit(self, i) {
+                    self.raise(now);
+                }
                 continue;
             }
             self.take(Cause::Exhaustion, self.costs.exhaustion);
@@ -361,8 +376,18 @@ impl Twin<'_> {
                 executed: 0,
                 own: self.costs.job.as_nanos(),
                 begun: false,
+                had_room: length < KNOWN,
                 background: None,
             });
+        }
+    }
+
+    /// What the scheduler had no room for when it arrived just now, and has by now, is not admitted in this mode.
+    fn lose_arrivals(&mut self, now: u64) {
+        for i in 0..self.jobs.len() {
+            while !self.admits(i) && !self.jobs[i].is_empty() {
+                self.drop_first(i, now, Reason::Mode);
+            }
         }
     }
 
@@ -400,6 +425,7 @@ impl Twin<'_> {
             let before = self.jobs[loser][0].number;
             let all = !self.has(Fault::BlindPreemption);
             self.settle(now, None, all);
+            self.lose_arrivals(now);
             self.eventful = true;
             chosen = self.most_urgent(now);
             let keeps = self.holder.is_some()
