@@ -1,7 +1,13 @@
 //! The simulated world with costs: against a tick-by-tick twin, by hand, and its accounts.
 
+mod accounts;
 mod against_twin;
+mod by_hand;
 mod draw;
+mod frames;
+mod free;
+mod levelled;
+mod log;
 mod twin;
 mod witness;
 
@@ -30,6 +36,27 @@ pub(crate) struct Run {
     pub(crate) completed: Vec<(u64, usize, usize)>,
     /// Drops: instant, task, job, reason; sorted.
     pub(crate) dropped: Vec<(u64, usize, usize, Reason)>,
+}
+
+/// One sign for each tick: the number of the task for a body, its letter (a is task 0) for a job's own part, the first
+/// letter of a cause, or a dot.
+pub(crate) fn row(ticks: &[Option<Use>]) -> String {
+    let sign = |used: &Option<Use>| match *used {
+        None => '.',
+        Some(Use::Body(task, _)) => char::from(b'0' + task as u8),
+        Some(Use::Own(task, _)) => char::from(b'a' + task as u8),
+        Some(Use::Mechanism(cause)) => match cause {
+            Cause::Release => 'R',
+            Cause::Switch => 'S',
+            Cause::Completion => 'C',
+            Cause::Exhaustion => 'E',
+            Cause::Mode => 'M',
+            Cause::Wake => 'W',
+            Cause::Frame => 'F',
+            Cause::Heartbeat => 'H',
+        },
+    };
+    ticks.iter().map(sign).collect()
 }
 
 /// Runs the system under the engine in the simulated world.

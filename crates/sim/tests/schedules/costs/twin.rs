@@ -48,6 +48,24 @@ pub(crate) enum Fault {
     ReleasesUnderJobsAreFree,
 }
 
+impl Fault {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::FreeCompletions,
+        Self::FreeReturns,
+        Self::OwnPartAgain,
+        Self::PromptDetection,
+        Self::NoFirstLook,
+        Self::LookWithoutDetection,
+        Self::BlindPreemption,
+        Self::BlindCompletion,
+        Self::OneTermination,
+        Self::FreeReturnOfMode,
+        Self::CoincidingWakesAreFree,
+        Self::FreeLostArrivals,
+        Self::ReleasesUnderJobsAreFree,
+    ];
+}
+
 #[derive(Clone, Debug)]
 struct Job {
     number: usize,
@@ -293,7 +311,11 @@ impl Twin<'_> {
         self.mode += 1;
         self.take(Cause::Mode, self.costs.change);
         for other in 0..self.jobs.len() {
-            let mut known = if self.has(Fault::OneTermination) { 1 } else { KNOWN };
+            let mut known = if self.has(Fault::OneTermination) {
+                1
+            } else {
+                KNOWN
+            };
             let unknown = self.jobs[other].pop_if(|job| !job.is_known(now));
             while !self.admits(other) && !self.jobs[other].is_empty() {
                 let is_new = self.jobs[other][0].released == now;
@@ -362,7 +384,10 @@ impl Twin<'_> {
                 self.out.dropped.push((now, i, number, Reason::Mode));
                 continue;
             }
-            if self.jobs[i].first().is_some_and(|job| job.background.is_some()) {
+            if self.jobs[i]
+                .first()
+                .is_some_and(|job| job.background.is_some())
+            {
                 self.drop_first(i, now, Reason::Superseded);
             }
             let length = self.jobs[i].len();
@@ -430,7 +455,9 @@ impl Twin<'_> {
             chosen = self.most_urgent(now);
             let keeps = self.holder.is_some()
                 && chosen == self.holder
-                && self.jobs[loser].first().is_some_and(|job| job.number == before);
+                && self.jobs[loser]
+                    .first()
+                    .is_some_and(|job| job.number == before);
             if !keeps {
                 self.holder = None;
             }

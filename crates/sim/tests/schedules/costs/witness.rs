@@ -28,17 +28,21 @@ impl Witness {
     }
 
     fn fill(&mut self, segment: Segment, used: Use) {
-        for tick in segment.start.as_nanos()..segment.end.as_nanos() {
-            let place = &mut self.run.ticks[tick as usize];
-            assert_eq!(*place, None, "{used:?} overlaps at {tick}");
-            *place = Some(used);
-        }
+        fill(&mut self.run.ticks, segment, used);
     }
 
     fn fill_mode_until(&mut self, at: Instant) {
         let at = at.as_nanos() as usize;
         self.run.modes[self.since..at].fill(self.mode);
         self.since = at;
+    }
+}
+
+fn fill(ticks: &mut [Option<Use>], segment: Segment, used: Use) {
+    for tick in segment.start.as_nanos()..segment.end.as_nanos() {
+        let place = &mut ticks[tick as usize];
+        assert_eq!(*place, None, "{used:?} overlaps at {tick}");
+        *place = Some(used);
     }
 }
 
@@ -81,5 +85,42 @@ impl Observer for Witness {
     fn finished(&mut self, end: Instant) {
         self.fill_mode_until(end);
         self.run.dropped.sort_unstable();
+    }
+}
+
+/// Who has each of several CPUs, tick by tick.
+pub(crate) struct Witnesses {
+    pub(crate) ticks: Vec<Vec<Option<Use>>>,
+    /// The instants at which a frame overran.
+    pub(crate) frame_overruns: Vec<u64>,
+}
+
+impl Witnesses {
+    pub(crate) fn new(cpus: u16, end: u64) -> Self {
+        Self {
+            ticks: vec![vec![None; end as usize]; usize::from(cpus)],
+            frame_overruns: Vec::new(),
+        }
+    }
+
+    fn fill(&mut self, segment: Segment, used: Use) {
+        fill(&mut self.ticks[segment.cpu.index()], segment, used);
+    }
+}
+
+impl Observer for Witnesses {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let (task, number) = position(job);
+        self.fill(segment, Use::Body(task, number));
+    }
+    fn prepared(&mut self, segment: Segment, job: &JobState) {
+        let (task, number) = position(job);
+        self.fill(segment, Use::Own(task, number));
+    }
+    fn mechanism_ended(&mut self, segment: Segment, cause: Cause) {
+        self.fill(segment, Use::Mechanism(cause));
+    }
+    fn frame_overran(&mut self, at: Instant, _: u64) {
+        self.frame_overruns.push(at.as_nanos());
     }
 }
