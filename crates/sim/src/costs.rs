@@ -2,19 +2,34 @@
 //!
 //! | of | is taken from the CPU |
 //! |---|---|
-//! | a release | of the task, whatever runs there |
-//! | a job's own | when it has the CPU, before its body; others go before it as they do before the body |
-//! | a switch | whenever a job is given it |
+//! | a release, whether the job is admitted or not | of the task, whatever runs there |
+//! | a job's own, once | when it has the CPU, before its body; others go before it as they do before the body |
+//! | a switch | whenever a job is given it; one that keeps it is not |
 //! | a completion | behind the job |
-//! | a job that used up the budget of its own level; one that a change of mode drops | of its task |
-//! | a change of mode; a look of a heartbeat; a frame, a sub-frame | each |
+//! | a job that is stopped because it used up the budget of its own level; one that a change of mode drops | of its task |
+//! | a change of mode, up or back; a look of a heartbeat; a sub-frame, with the frame if it is the first one | every CPU |
 //! | a wake-up that the scheduler asked for, but for the beginning of a frame | the first |
 //!
-//! What is taken is taken at once, before any job goes on; decisions are those of the instant at which it happened. None of it is
-//! charged to a job. A sub-frame takes something where any CPU has a job in it.
+//! What is taken is taken at once, before any job goes on, one after the other as it happened; it is taken in full, even if the
+//! job that it was for is dropped meanwhile. Decisions are those of the instant at which it happened. None of it is charged to
+//! a job. Of one instant it is, in this order: completions, the wake-up, releases, a look, what the decision brought (changes of
+//! mode, each followed by the jobs it drops, and stopped jobs), a sub-frame, switches. What the end of the run cuts off is lost.
 //!
-//! A used-up budget is noticed when the job has executed [`Costs::detection`] beyond it, with a [heartbeat](Costs::heartbeat)
-//! at the first look after that; earlier if it completes or loses the CPU.
+//! A job that is dropped at the instant of its release had nothing to terminate, nor had one that only the world kept.
+//! A sub-frame takes something where any CPU has a job in it, and a frame with the first such sub-frame: one without jobs takes
+//! nothing. A frame that begins late, because another one overran, costs what any does. A wake-up costs what it costs whatever
+//! else happens at its instant, unless a decision before that no longer asked for it.
+//!
+//! # When a budget is noticed to be used up
+//!
+//! When the job has executed [`Costs::detection`] beyond it; with a [heartbeat](Costs::heartbeat) at the first look from
+//! then on, that instant included, and whatever the CPU is taken for. Earlier if the job completes or would lose the CPU: what it
+//! used up has its consequences before another job is given the CPU, and it may keep it. A job that completed can
+//! only have raised the mode, if it executed more than its budget: nothing has to be stopped.
+//!
+//! The budget is that of the last decision. There is one whenever something happens, also when a CPU is no longer taken for
+//! something and at looks. That matters for budgets that grow by themselves, those of slices: what has executed by the
+//! time it is noticed counts against the budget of that instant.
 
 use std::collections::VecDeque;
 use vestal_core::{BarrierId, CpuId, Duration, Instant, JobId, Plan, Service, TaskId, WakeReason};
@@ -36,11 +51,11 @@ pub struct Costs {
     pub exhaustion: Duration,
     /// A change of mode, up or back, without terminations.
     pub change: Duration,
-    /// Dropping a job at a change of mode.
+    /// Dropping a job at a change of mode; an arrival that the mode does not admit is none.
     pub termination: Duration,
     /// A wake-up that the scheduler asked for: zero-slack instants, slices, deadlines.
     pub wake: Duration,
-    /// Beginning a frame.
+    /// Beginning a frame that has jobs.
     pub frame: Duration,
     /// Beginning a sub-frame, with the barrier at its end.
     pub sub_frame: Duration,
@@ -48,7 +63,7 @@ pub struct Costs {
     pub heartbeat: Option<Heartbeat>,
 }
 
-/// A look at budgets at every multiple of a period.
+/// A look at budgets at every multiple of a period, the epoch included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heartbeat {
     /// T_M. One of nothing counts as a nanosecond.
