@@ -5,7 +5,10 @@ use super::levelled::Moving;
 use super::{draw, simulate_system};
 use crate::common::Random;
 use crate::common::system::{configuration, tasks_of};
-use vestal_core::{CpuId, DropReason, Instant, JobId, Level};
+use crate::devices::{self, simulate_case};
+use vestal_core::{
+    CpuId, DeviceId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task,
+};
 use vestal_sim::costs::Cause;
 use vestal_sim::{Figures, JobState, Observer, Segment, Statistics};
 
@@ -120,6 +123,14 @@ impl Observer for Accounts {
         assert_eq!(self.cpus[cpu.index()].holder, Some(job.id));
         self.leaves(job.id);
     }
+    fn blocked(&mut self, at: Instant, _: CpuId, job: &JobState, _: DeviceId) {
+        self.call(at);
+        self.leaves(job.id);
+    }
+    fn served(&mut self, at: Instant, _: DeviceId, job: &JobState) {
+        self.call(at);
+        self.leaves(job.id);
+    }
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.call(at);
         let holder = self.cpus[cpu.index()].holder.replace(job.id);
@@ -190,6 +201,23 @@ fn the_accounts_of_cpus_between_which_jobs_move_balance() {
             .sum::<u64>();
     }
     assert!(migrations > 1000, "{migrations}");
+}
+
+#[test]
+fn the_accounts_of_a_cpu_with_servers_and_devices_balance() {
+    let mut random = Random::new(9);
+    for _ in 0..3000 {
+        let case = devices::draw(&mut random);
+        if !devices::is_possible(&case) {
+            continue;
+        }
+        let costs = draw::costs(&mut random);
+        let tasks: Vec<Task> = case.tasks.iter().map(|entry| entry.task).collect();
+        let statistics = Statistics::new(&tasks, 1, Enforcement::Static, Exhaustion::Continue);
+        let mut observers = (Accounts::new(1, case.end), statistics);
+        simulate_case(&case, Some(&costs), &mut observers);
+        observers.0.check(&observers.1);
+    }
 }
 
 /// How many frames overran.

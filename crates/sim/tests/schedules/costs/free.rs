@@ -5,6 +5,7 @@ use super::levelled::Moving;
 use super::log::Log;
 use super::{draw, simulate_system};
 use crate::common::Random;
+use crate::devices::{self, simulate_case};
 use crate::random_systems;
 use vestal_sim::Costs;
 
@@ -33,6 +34,21 @@ fn without_costs_nothing_differs_on_several_cpus() {
         let (mut with, mut without) = (Log::default(), Log::default());
         moving.simulate(Some(&Costs::default()), &mut with);
         moving.simulate(None, &mut without);
+        assert_eq!(with, without);
+    }
+}
+
+#[test]
+fn without_costs_nothing_differs_with_servers_and_devices() {
+    let mut random = Random::new(8);
+    for _ in 0..1000 {
+        let case = devices::draw(&mut random);
+        if !devices::is_possible(&case) {
+            continue;
+        }
+        let (mut with, mut without) = (Log::default(), Log::default());
+        simulate_case(&case, Some(&Costs::default()), &mut with);
+        simulate_case(&case, None, &mut without);
         assert_eq!(with, without);
     }
 }
