@@ -30,7 +30,7 @@ pub(crate) enum Fault {
     PromptDetection,
     /// There is no look at the epoch.
     NoFirstLook,
-    /// Budgets are looked at wherever a look would find them used up by less than the detection.
+    /// With a heartbeat, a budget counts as used up without the detection.
     LookWithoutDetection,
     /// A job loses the CPU and nobody notices what it used up.
     BlindPreemption,
