@@ -4,8 +4,8 @@
 //!
 //! At each instant, in this order: the job that had the CPU is complete; the wake-up comes; arrivals are heard of; budgets
 //! are looked at; used-up budgets that are noticed have their consequences; late jobs are aborted; without an admitted
-//! job the mode is 0; jobs that arrive are admitted or lost; the most urgent job is given the CPU. What each of this costs queues in the order in which it happens, and is paid before any
-//! job goes on.
+//! job the mode is 0; jobs that arrive are admitted or lost; the most urgent job is given the CPU. What each of this costs
+//! queues in the order in which it happens, and is paid before any job goes on.
 
 use super::{Run, Use};
 use crate::reference::{AtLimit, Limits, Reason, ReferenceTask, System};
