@@ -2,19 +2,34 @@
 //!
 //! | of | is taken from the CPU |
 //! |---|---|
-//! | a release | of the task, whatever runs there |
-//! | a job's own | when it has the CPU, before its body; others go before it as they do before the body |
-//! | a switch | whenever a job is given it |
+//! | a release, whether the job is admitted or not | of the task, whatever runs there |
+//! | a job's own, once | when it has the CPU, before its body; others go before it as they do before the body |
+//! | a switch | whenever a job is given it; one that keeps it is not |
 //! | a completion | behind the job |
-//! | a job that used up the budget of its own level; one that a change of mode drops | of its task |
-//! | a change of mode; a look of a heartbeat; a frame, a sub-frame | each |
+//! | a job that is stopped because it used up the budget of its own level; one that a change of mode drops | of its task |
+//! | a change of mode, up or back; a look of a heartbeat; a sub-frame, with the frame if it is the first one | every CPU |
 //! | a wake-up that the scheduler asked for, but for the beginning of a frame | the first |
 //!
-//! What is taken is taken at once, before any job goes on; decisions are those of the instant at which it happened. None of it is
-//! charged to a job. A sub-frame takes something where any CPU has a job in it.
+//! What is taken is taken at once, before any job goes on, one after the other as it happened; it is taken in full, even if the
+//! job that it was for is dropped meanwhile. Decisions are those of the instant at which it happened. None of it is charged to
+//! a job. Of one instant it is, in this order: completions, the wake-up, releases, a look, what the decision brought (changes of
+//! mode, each followed by the jobs it drops, and stopped jobs), a sub-frame, switches. What the end of the run cuts off is lost.
 //!
-//! A used-up budget is noticed when the job has executed [`Costs::detection`] beyond it, with a [heartbeat](Costs::heartbeat)
-//! at the first look after that; earlier if it completes or loses the CPU.
+//! A job that is dropped at the instant of its release had nothing to terminate, nor had one that only the world kept.
+//! A sub-frame takes something where any CPU has a job in it, and a frame with the first such sub-frame: one without jobs takes
+//! nothing. A frame that begins late, because another one overran, costs what any does. A wake-up costs what it costs whatever
+//! else happens at its instant, unless a decision before that no longer asked for it.
+//!
+//! # When a budget is noticed to be used up
+//!
+//! When the job has executed [`Costs::detection`] beyond it; with a [heartbeat](Costs::heartbeat) at the first look from
+//! then on, that instant included, and whatever the CPU is taken for. Earlier if the job completes or would lose the CPU: what it
+//! used up has its consequences before another job is given the CPU, and it may keep it. A job that completed can
+//! only have raised the mode, if it executed more than its budget: nothing has to be stopped.
+//!
+//! The budget is that of the last decision. There is one whenever something happens, also when a CPU is no longer taken for
+//! something and at looks. That matters for budgets that grow by themselves, those of slices: what has executed by the
+//! time it is noticed counts against the budget of that instant.
 
 use std::collections::VecDeque;
 use vestal_core::{BarrierId, CpuId, Duration, Instant, JobId, Plan, Service, TaskId, WakeReason};
@@ -36,11 +51,11 @@ pub struct Costs {
     pub exhaustion: Duration,
     /// A change of mode, up or back, without terminations.
     pub change: Duration,
-    /// Dropping a job at a change of mode.
+    /// Dropping a job at a change of mode; an arrival that the mode does not admit is none.
     pub termination: Duration,
     /// A wake-up that the scheduler asked for: zero-slack instants, slices, deadlines.
     pub wake: Duration,
-    /// Beginning a frame.
+    /// Beginning a frame that has jobs.
     pub frame: Duration,
     /// Beginning a sub-frame, with the barrier at its end.
     pub sub_frame: Duration,
@@ -101,7 +116,7 @@ const fn mixed(counter: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A look at budgets at every multiple of a period.
+/// A look at budgets at every multiple of a period, the epoch included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heartbeat {
     /// T_M. One of nothing counts as a nanosecond.
@@ -493,12 +508,72 @@ impl<'a> Costing<'a> {
             let late = self.late.get(task.index()).copied().unwrap_or_default();
             let left = budget.saturating_add(late);
             let left = left.saturating_sub(taken.unnoticed);
-            let used_up = begins.saturating_add(left.time_on_dedicated_cpu());
+            // One that is used up already is so whatever the CPU is taken for until the job goes on.
+            let used_up = match left.is_zero() {
+                true => now,
+                false => begins.saturating_add(left.time_on_dedicated_cpu()),
+            };
             match self.heartbeat() {
                 Some(beat) => beat.next_look(used_up),
                 None => used_up,
             }
         });
         (completes, exhausts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half at the median, one in a hundred above the 99th percentile, nothing above the largest; and as many again.
+    #[test]
+    fn drawn_costs_have_the_quantiles_that_they_are_drawn_from() {
+        let of = |nanos| Costs {
+            release: Duration::from_nanos(nanos),
+            ..Costs::default()
+        };
+        let costs = DrawnCosts {
+            median: of(100),
+            p99: of(500),
+            max: of(10_500),
+        };
+        let drawn = |seed| {
+            let mut costing = Costing::new((Charges::Drawn(&costs, seed), &[]), (1, 1));
+            let mut all: Vec<u64> = (0..100_000)
+                .map(|_| costing.cost(|costs| costs.release).as_nanos())
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        let all = drawn(1);
+        let share = |low: u64, high: u64| {
+            let within = all.iter().filter(|cost| (low..=high).contains(*cost));
+            within.count() as f64 / all.len() as f64
+        };
+        assert!((share(100, 100) - 0.5).abs() < 0.01);
+        assert!((share(101, 300) - 0.245).abs() < 0.01);
+        assert!((share(101, 500) - 0.49).abs() < 0.01);
+        assert!((share(501, 10_500) - 0.01).abs() < 0.002);
+        assert!((share(5_501, 10_500) - 0.005).abs() < 0.002);
+        assert!(all[0] == 100 && all[all.len() - 1] <= 10_500);
+        assert_eq!(drawn(1), all);
+        assert_ne!(drawn(2), all);
+    }
+
+    #[test]
+    fn a_cost_that_is_the_same_three_times_is_always_the_same() {
+        let all = Costs {
+            switch: Duration::from_nanos(7),
+            job: Duration::from_nanos(3),
+            ..Costs::default()
+        };
+        let drawn = DrawnCosts {
+            median: all,
+            p99: all,
+            max: all,
+        };
+        let costs = (0..1000).map(|number| drawn.draw(number, |costs| costs.switch));
+        assert!(costs.into_iter().all(|cost| cost == all.switch));
     }
 }

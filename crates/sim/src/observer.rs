@@ -156,11 +156,12 @@ pub trait Observer {
     fn mechanism_began(&mut self, at: Instant, cpu: CpuId, cause: Cause) {
         let _ = (at, cpu, cause);
     }
-    /// The same ends; reported then.
+    /// The same ends; reported then. At the end of a run that may be the instant at which it began.
     fn mechanism_ended(&mut self, segment: Segment, cause: Cause) {
         let _ = (segment, cause);
     }
-    /// A job had a CPU for something that is not its body; reported when it executes, blocks, stops or the run ends.
+    /// A job had a CPU for something that is not its body; reported in parts, like executions. What it has executed behind that is
+    /// reported next, so that the segment may end before the instant of the call.
     fn prepared(&mut self, segment: Segment, job: &JobState) {
         let _ = (segment, job);
     }

@@ -34,12 +34,13 @@ where
                 Event::Dropped { job, why } => {
                     if let Some(state) = self.forget(job) {
                         self.observer.dropped(at, &state, why);
-                    }
-                    if why == DropReason::Mode {
-                        self.charge_termination(job.task);
-                        if self.kept > 0 {
-                            self.discard_with(job.task);
+                        // One that arrives just now has not begun: nothing has to be terminated.
+                        if why == DropReason::Mode && state.released < at {
+                            self.charge_termination(job.task);
                         }
+                    }
+                    if why == DropReason::Mode && self.kept > 0 {
+                        self.discard_with(job.task);
                     }
                 }
                 Event::Depleted { server } => self.observer.depleted(at, server),

@@ -7,7 +7,8 @@ use vestal_core::*;
 use vestal_sim::outside::{Device, Wait};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 use vestal_sim::{
-    Amid, Backlog, Events, JobState, Observer, Outside, Segment, Setting, simulate_amid,
+    Amid, Backlog, Charges, Costs, Events, JobState, Observer, Outside, Segment, Setting,
+    simulate_amid,
 };
 use vestal_testkit::Random;
 use vestal_testkit::hierarchies::{self, pibs, server, sporadic, task};
@@ -39,15 +40,15 @@ impl Events for Listed {
 
 /// A system with everything that happens to it. Bottom halves are the last tasks, in the order of devices.
 #[derive(Clone, Debug)]
-struct Case {
+pub(crate) struct Case {
     servers: Vec<ServerConfiguration>,
-    tasks: Vec<ServedTask>,
+    pub(crate) tasks: Vec<ServedTask>,
     releases: Vec<Vec<u64>>,
     /// By task, what its jobs execute in all.
     demand: Vec<u64>,
     outside: Outside,
     listed: Listed,
-    end: u64,
+    pub(crate) end: u64,
 }
 
 impl Case {
@@ -111,11 +112,17 @@ impl Observer for Seen {
 }
 
 fn simulated(case: &Case) -> Seen {
-    let tasks: Vec<Task> = case.tasks.iter().map(|entry| entry.task).collect();
     let mut seen = Seen {
         row: vec![b'.'; case.end as usize],
         ..Seen::default()
     };
+    simulate_case(case, None, &mut seen);
+    seen
+}
+
+/// On the only CPU there is, with what carrying the policy out costs.
+pub(crate) fn simulate_case<O: Observer>(case: &Case, costs: Option<&Costs>, observer: &mut O) {
+    let tasks: Vec<Task> = case.tasks.iter().map(|entry| entry.task).collect();
     let instants = |list: &Vec<u64>| list.iter().copied().map(at).collect();
     let releases = ListedReleases {
         tasks: case.releases.iter().map(instants).collect(),
@@ -132,18 +139,10 @@ fn simulated(case: &Case) -> Seen {
     };
     let amid = Amid {
         outside: Some((&case.outside, &case.listed)),
-        costs: None,
+        costs: costs.map(|costs| (Charges::Fixed(costs), &[] as &[CpuId])),
     };
-    simulate_amid(
-        &mut case.engine(),
-        &setting,
-        amid,
-        &releases,
-        &demand,
-        &mut seen,
-    )
-    .unwrap();
-    seen
+    let mut engine = case.engine();
+    simulate_amid(&mut engine, &setting, amid, &releases, &demand, observer).unwrap();
 }
 
 /// How the tick world counts an event that was served.
@@ -401,7 +400,7 @@ fn draw_tasks(
     (0..count).map(drawn).collect()
 }
 
-fn draw(random: &mut Random) -> Case {
+pub(crate) fn draw(random: &mut Random) -> Case {
     let servers = draw_servers(random);
     let count = random.between(1, 3) as usize;
     let devices = random.between(1, 2) as usize;
@@ -456,7 +455,7 @@ fn draw(random: &mut Random) -> Case {
 }
 
 /// Hosts have to give a PIBS some capacity; random ones with small periods may not.
-fn is_possible(case: &Case) -> bool {
+pub(crate) fn is_possible(case: &Case) -> bool {
     let fits = |home: ServerId, host: Option<ServerId>| {
         let ServerKind::Pibs { utilization } = case.servers[home.index()].kind else {
             return true;

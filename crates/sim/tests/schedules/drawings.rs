@@ -10,7 +10,13 @@ use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
 use vestal_sim::{Backlog, Setting, Statistics, simulate};
 use vestal_testkit::gantt::Gantt;
 
-fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
+pub(crate) fn task(
+    criticality: u8,
+    period: u64,
+    deadline: u64,
+    wcet: &[u64],
+    priority: u32,
+) -> ReferenceTask {
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
     let span = Duration::from_nanos;
     let task = Task::new(
@@ -31,7 +37,12 @@ fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32
     }
 }
 
-fn amc(tasks: Vec<ReferenceTask>, releases: &[&[u64]], demand: &[&[u64]], end: u64) -> System {
+pub(crate) fn amc(
+    tasks: Vec<ReferenceTask>,
+    releases: &[&[u64]],
+    demand: &[&[u64]],
+    end: u64,
+) -> System {
     let owned = |lists: &[&[u64]]| lists.iter().map(|list| list.to_vec()).collect();
     System {
         tasks,

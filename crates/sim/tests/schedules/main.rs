@@ -10,6 +10,7 @@ mod reference;
 mod against_native;
 mod against_reference;
 mod contract;
+mod costs;
 mod devices;
 mod drawings;
 mod plrs;

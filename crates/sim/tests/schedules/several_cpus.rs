@@ -49,7 +49,7 @@ fn draw(
     rows.0.into_iter().map(text).collect()
 }
 
-fn levelled(tasks: &[LevelledTask], tables: &[CpuTable<'_>]) -> Levelled {
+pub(crate) fn levelled(tasks: &[LevelledTask], tables: &[CpuTable<'_>]) -> Levelled {
     Levelled::new(&LevelledConfiguration {
         tasks,
         tables,
