@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod backlog;
+mod costs;
 mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;

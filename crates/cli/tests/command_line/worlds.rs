@@ -34,6 +34,7 @@ fn simulate_answers_in_the_guaranteed_shape() {
         "modes",
         "options",
         "overhead",
+        "overheads",
         "policy",
         "proof",
         "scenario",
