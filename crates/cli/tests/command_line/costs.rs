@@ -150,16 +150,19 @@ fn a_frame_costs_what_it_and_its_sub_frames_do() {
         3_000_000 + 1_110_000
     );
     // o: the frame, and both sub-frames. The test has looked for a table with as much to spare.
-    assert_eq!(document["options"]["overhead"], "1220000ns");
-    let asked = ["--set", "overhead=500us"];
+    assert_eq!(document["options"]["frame-overhead"], "1220000ns");
+    let asked = ["--set", "frame-overhead=500us"];
     let document = vestal(&[usual.as_slice(), &asked].concat()).json();
-    assert_eq!(document["options"]["overhead"], "500000ns");
-    let slack = ["--set", "overhead=slack"];
+    assert_eq!(document["options"]["frame-overhead"], "500000ns");
+    let slack = ["--set", "frame-overhead=slack"];
     let document = vestal(&[usual.as_slice(), &slack].concat()).json();
-    assert_eq!(document["options"]["overhead"], "1000000ns");
+    assert_eq!(document["options"]["frame-overhead"], "1000000ns");
     for (value, why) in [
-        ("overhead=2ms", "frame 1 is shorter than"),
-        ("overhead=much", "`much` is no value of `overhead`"),
+        ("frame-overhead=2ms", "frame 1 is shorter than"),
+        (
+            "frame-overhead=much",
+            "`much` is no value of `frame-overhead`",
+        ),
     ] {
         let done = vestal(&[usual.as_slice(), &["--set", value]].concat());
         assert_eq!(done.exit, 2, "{}", done.stderr);
@@ -252,67 +255,77 @@ fn sixty_four_cpus_are_simulated() {
     assert!(used.count() > 16, "{edf}");
 }
 
+/// A file, a policy, more arguments; what is wrong, and what mends it.
+type Refused = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+);
+
+const REFUSED: [Refused; 8] = [
+    (
+        ROVER,
+        "amc",
+        &["--statistic", "mean"],
+        "there are no overheads",
+        "--overheads FILE",
+    ),
+    (
+        ROVER,
+        "amc",
+        &["--overheads", "none.json"],
+        "No such file",
+        "name a file that exists",
+    ),
+    (
+        ROVER,
+        "amc",
+        &["--overheads", EPYC, "--statistic", "median"],
+        "median",
+        "mean, p99, max, drawn",
+    ),
+    (
+        ROVER,
+        "amc",
+        &["--overheads", EPYC, "--dispatch", "native"],
+        "managed dispatch",
+        "leave out --dispatch native",
+    ),
+    (
+        ROVER,
+        "edf-vd",
+        &["--overheads", EPYC, "--mechanism", "native/perf"],
+        "`native/perf` does not carry edf-vd out",
+        "managed/manager do",
+    ),
+    (
+        FRAMES,
+        "ftts",
+        &["--overheads", EPYC],
+        "none of the mechanisms there carries ftts out",
+        "vestal explain overheads",
+    ),
+    (
+        "examples/mc2-two-cpus.toml",
+        "mc2",
+        &["--overheads", EPYC],
+        "no test speaks of the policy",
+        "leave out --overheads",
+    ),
+    (
+        "examples/hsf-figure-14.toml",
+        "hsf",
+        &["--overheads", EPYC],
+        "no test speaks of the policy",
+        "leave out --overheads",
+    ),
+];
+
 #[test]
 fn what_cannot_be_is_refused_and_says_what_mends_it() {
-    let cases: [(&str, &str, &[&str], &str, &str); 8] = [
-        (
-            ROVER,
-            "amc",
-            &["--statistic", "mean"],
-            "there are no overheads",
-            "--overheads FILE",
-        ),
-        (
-            ROVER,
-            "amc",
-            &["--overheads", "none.json"],
-            "No such file",
-            "name a file that exists",
-        ),
-        (
-            ROVER,
-            "amc",
-            &["--overheads", EPYC, "--statistic", "median"],
-            "median",
-            "mean, p99, max, drawn",
-        ),
-        (
-            ROVER,
-            "amc",
-            &["--overheads", EPYC, "--dispatch", "native"],
-            "managed dispatch",
-            "leave out --dispatch native",
-        ),
-        (
-            ROVER,
-            "edf-vd",
-            &["--overheads", EPYC, "--mechanism", "native/perf"],
-            "`native/perf` does not carry edf-vd out",
-            "managed/manager do",
-        ),
-        (
-            FRAMES,
-            "ftts",
-            &["--overheads", EPYC],
-            "none of the mechanisms there carries ftts out",
-            "vestal explain overheads",
-        ),
-        (
-            "examples/mc2-two-cpus.toml",
-            "mc2",
-            &["--overheads", EPYC],
-            "no test speaks of the policy",
-            "leave out --overheads",
-        ),
-        (
-            "examples/hsf-figure-14.toml",
-            "hsf",
-            &["--overheads", EPYC],
-            "no test speaks of the policy",
-            "leave out --overheads",
-        ),
-    ];
-    for (file, policy, more, why, help) in cases {
+    for (file, policy, more, why, help) in REFUSED {
         let done = vestal(&[&["simulate", file, "--policy", policy, "--for", "1s"], more].concat());
         assert_eq!(
             (done.exit, done.stdout.as_str()),

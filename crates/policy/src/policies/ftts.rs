@@ -12,7 +12,7 @@ use vestal_workload::quantity::parse_time;
 
 /// o of the paper.
 const OVERHEAD: OptionKey = OptionKey {
-    name: "overhead",
+    name: "frame-overhead",
     summary: "how much later sub-frames may begin than the barriers before them say: a time, or slack for all that the \
               shortest frame has; without it nothing, or what overheads say as far as there is slack",
     values: Values::Free,
