@@ -223,3 +223,7 @@ impl Run<'_> {
         Ok((simulated, ended))
     }
 }
+
+#[cfg(test)]
+#[path = "several_tests.rs"]
+mod tests;
