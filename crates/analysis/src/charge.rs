@@ -39,16 +39,19 @@ pub(crate) struct Charged {
     pub(crate) period: u64,
     /// Whether a mode above its level terminates the task.
     pub(crate) is_terminable: bool,
+    /// Whether its jobs are dropped at their deadlines.
+    pub(crate) is_aborted: bool,
     /// Of how many slices a job consists.
     pub(crate) slices: u64,
 }
 
 impl Charged {
-    /// A task in one piece, in a set whose highest level has this index.
-    pub(crate) const fn whole(row: &Row, highest: usize) -> Self {
+    /// A task of a problem in one piece, in a set whose highest level has this index.
+    pub(crate) fn whole(problem: &Problem, row: &Row, highest: usize) -> Self {
         Self {
             period: row.period,
             is_terminable: row.criticality < highest,
+            is_aborted: problem.is_aborted(row.task),
             slices: 1,
         }
     }
@@ -88,6 +91,15 @@ impl Charge {
                 });
             };
             source(release, 1);
+            if task.is_aborted {
+                source(
+                    overheads
+                        .instant
+                        .saturating_add(overheads.termination)
+                        .as_nanos(),
+                    1,
+                );
+            }
             match paid {
                 Paid::Jobs => {}
                 Paid::Instants => {
@@ -109,11 +121,15 @@ impl Charge {
                 });
             }
         }
-        // To each level above the lowest, and back.
-        let changes = if levels > 1 { levels as u64 } else { 0 };
+        // To each level above the lowest, and back and to each again: see `overheads`.
+        let (up, times) = match overheads.has_scheduled_monitor() {
+            true => (levels as u64 - 1, 1),
+            false => (2 * (levels as u64 - 1), 2),
+        };
+        let changes = if levels > 1 { up + 1 } else { 0 };
         let changes = overheads.change.as_nanos().saturating_mul(changes);
         let terminations = overheads.termination.as_nanos();
-        let terminations = terminations.saturating_mul(terminable);
+        let terminations = terminations.saturating_mul(terminable.saturating_mul(times));
         let late = overheads.late.as_nanos().saturating_mul(watched);
         let once = [changes, terminations, late];
         let once = once.into_iter().fold(0, u64::saturating_add);

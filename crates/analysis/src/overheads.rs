@@ -8,10 +8,11 @@
 //! - c: what each job costs: [`Overheads::job`], by how much it may exceed a budget until that is noticed
 //!   ([`Overheads::detection`], and a heartbeat's delay), and stopping it then ([`Overheads::exhaustion`]);
 //! - u: the share of the CPU that is taken from whatever executes, however urgent: the sum of
-//!   [`Overheads::release`] / T_j over all tasks of the CPU, and C_M / T_M of a heartbeat above all tasks;
+//!   [`Overheads::release`] / T_j over all tasks of the CPU, of [`Overheads::instant`] and [`Overheads::termination`] / T_j over those
+//!   whose jobs are dropped at their deadlines, and C_M / T_M of a heartbeat above all tasks;
 //! - K: what is taken so beyond that share, and at changes of mode: [`Overheads::release`] and [`Overheads::late`] once for
-//!   each task and C_M once,
-//!   [`Overheads::change`] once for each level if there are several, [`Overheads::termination`] once for each task below the highest level;
+//!   each task and C_M once, [`Overheads::change`] twice for each level above the lowest and once for the return,
+//!   [`Overheads::termination`] twice for each task below the highest level;
 //! - w: 1, but 2 for tests that divide a busy interval at an instant of their own (zero-slack instants).
 //!
 //! # Why it is enough
@@ -19,9 +20,11 @@
 //! The tests bound intervals in which the CPU executes jobs that they count, at least one. In such an interval of length x
 //! those jobs take W, the sum of their C + c: natively a job of another task costs nothing before it has the CPU.
 //! Work above all tasks takes at most u x + K: a task is released at most x / T_j + 1 times, a beat comes at
-//! most x / T_M + 1 times, of each task one job may have used up a budget unnoticed before, the mode rises at most to each level above the lowest until nothing is left to do, its return
-//! just before may last into the interval, and a task that is dropped is not admitted until then. So x <= W + K + u x,
-//! and x <= (W + K) / (1 - u), which is at most the sum of C' over the jobs counted. A fixed point or a sum of
+//! most x / T_M + 1 times, of each task one job may have used up a budget unnoticed before, the mode rises at most to each level above the lowest until
+//! nothing is left to do, and a task that is dropped is not admitted until then. The last job before the interval may be noticed to have used up
+//! its budget as it completes: then the mode rises, terminates and returns at once, and all that may last into the interval. So may
+//! what the end of that job takes, or one switch; but of a job that is counted, the switch from it and what its end takes come
+//! after the interval in which it is late. So x <= W + K + u x, and x <= (W + K) / (1 - u), which is at most the sum of C' over the jobs counted. A fixed point or a sum of
 //! utilisations in which each counted job contributes its C' is therefore one for the CPU as it is. A zero-slack instant
 //! divides the interval: before it the job has made progress for all that the others did not take, K apart, and
 //! after it K may be taken again.
@@ -34,7 +37,7 @@
 //! Sigrist, Giannopoulou, Huang, Gomez and Thiele (RTAS 2015) add 2 T_M + C_K to each execution time, with C_K the time to
 //! terminate all tasks of the lower level, and take the monitor for one more task of the higher level with C_M each T_M. That
 //! is this formula with a heartbeat *among* the tasks ([`Heartbeat::is_scheduled`]), termination = C_K / n for n such tasks, and
-//! nothing else. EDF-VD tests take such a monitor; others take one above all tasks, of which they can speak.
+//! nothing else: where such a monitor alone says that a budget is used up, nobody completes at that instant, and a task is terminated once. EDF-VD tests take such a monitor; others take one above all tasks, of which they can speak.
 //!
 //! What is measured is no bound: a test with measured overheads proves a set for a machine on which nothing ever takes
 //! longer.

@@ -45,6 +45,8 @@ pub struct Problem {
     waits: Vec<Vec<Wait>>,
     /// By task; `None`, or no entry, for one that may be released at any time.
     first_releases: Vec<Option<Duration>>,
+    /// By task; no entry: no.
+    aborted: Vec<bool>,
     bus: Option<Bus>,
     overheads: Option<Overheads>,
 }
@@ -106,6 +108,7 @@ impl Problem {
             devices: Vec::new(),
             waits: Vec::new(),
             first_releases: Vec::new(),
+            aborted: Vec::new(),
             bus: None,
             overheads: None,
         })
@@ -223,6 +226,19 @@ impl Problem {
     pub fn with_first_releases(mut self, first: Vec<Option<Duration>>) -> Self {
         self.first_releases = first;
         self
+    }
+
+    /// The same tasks of which some lose their jobs at their deadlines, by task; without it none does. That costs something
+    /// where carrying out the policy does, and nothing else follows from it.
+    #[must_use]
+    pub fn with_aborted(mut self, aborted: Vec<bool>) -> Self {
+        self.aborted = aborted;
+        self
+    }
+
+    /// Whether the jobs of a task are dropped at their deadlines.
+    pub(crate) fn is_aborted(&self, task: usize) -> bool {
+        self.aborted.get(task).copied().unwrap_or(false)
     }
 
     /// The same tasks on CPUs that delay one another at the memory; without it none does.

@@ -134,7 +134,7 @@ impl Test {
         Some(match problem.jobs().len() {
             0 => {
                 let rows = problem.rows().iter();
-                let tasks = rows.map(|row| Charged::whole(row, levels - 1));
+                let tasks = rows.map(|row| Charged::whole(problem, row, levels - 1));
                 Charge::new(overheads, tasks, levels, paid)
             }
             jobs => Charge::of_jobs(overheads, jobs, levels),

@@ -1,7 +1,9 @@
 //! A set of tasks under a policy on one CPU, as searches and simulations carry it out.
 
-use vestal_core::{Enforcement, Exhaustion, Instant, Scheduler, Service, Task, TaskId};
+use vestal_core::model::LEVELS_MAX;
+use vestal_core::{Duration, Instant, LevelSet, Scheduler, Service, Task, TaskId};
 use vestal_policy::{Cluster, Configuration, Engine, Precision, System, Visitor};
+use vestal_sim::guarantee::Guarantee;
 use vestal_sim::{Amid, Demand, Observer, Releases, Setting, SimulationError, simulate_amid};
 use vestal_workload::Workload;
 
@@ -9,9 +11,24 @@ use vestal_workload::Workload;
 pub(crate) struct Carried<'a> {
     pub(crate) tasks: &'a [Task],
     configuration: &'a Configuration,
-    pub(crate) enforcement: Enforcement,
-    pub(crate) exhaustion: Exhaustion,
+    pub(crate) guarantee: Guarantee,
     pub(crate) amid: Amid<'a>,
+}
+
+/// What is guaranteed to the jobs of a cluster, if its test proves it.
+pub(crate) fn guarantee(cluster: &Cluster) -> Guarantee {
+    let levels = LevelSet::new(LEVELS_MAX);
+    let Some(((enforcement, exhaustion), levels)) = cluster.limits().zip(levels) else {
+        return Guarantee::none();
+    };
+    Guarantee::of(&vestal_core::Configuration {
+        tasks: cluster.configuration.tasks(),
+        levels,
+        enforcement,
+        exhaustion,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    })
 }
 
 impl<'a> Carried<'a> {
@@ -31,14 +48,13 @@ impl<'a> Carried<'a> {
     /// # Errors
     /// It guarantees none.
     pub(crate) fn of(tasks: &'a [Task], cluster: &'a Cluster) -> Result<Self, &'static str> {
-        let Some((enforcement, exhaustion)) = cluster.limits() else {
+        if cluster.limits().is_none() {
             return Err("guarantees no deadlines");
-        };
+        }
         Ok(Self {
             tasks,
             configuration: &cluster.configuration,
-            enforcement,
-            exhaustion,
+            guarantee: guarantee(cluster),
             amid: Amid::default(),
         })
     }

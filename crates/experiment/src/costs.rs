@@ -259,6 +259,10 @@ impl Costs {
         mechanism: Option<&str>,
     ) -> Result<Simulated, CostsError> {
         let is_wanted = |it: &&Mechanism| mechanism.is_none_or(|name| name == it.name);
+        // Why one was not measured says more than that it carries nothing out.
+        if let Some(name) = mechanism {
+            self.mechanism(name)?;
+        }
         let found = self.of_policy(policy, test).find(is_wanted);
         let found = found.ok_or_else(|| {
             let names = self.of_policy(policy, test).map(|it| it.name.as_str());

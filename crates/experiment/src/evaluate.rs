@@ -18,6 +18,7 @@ use std::fmt;
 use vestal_analysis::{Overheads, Parameters, Problem, Reason, Scratch, Test};
 use vestal_core::LevelSet;
 use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry};
+use vestal_sim::FrameStatistics;
 use vestal_workload::TaskSet;
 
 /// What a test or a simulation said of a set.
@@ -356,9 +357,11 @@ impl Evaluator {
 
 /// Whether no guaranteed deadline was missed.
 fn is_kept(ran: &Ran) -> Answer {
-    // A frame that ended before its jobs did is a failure, whether or not one of them is late.
+    // A frame that ended before its jobs did is a failure, whether or not one of them is late, and so are jobs that were
+    // dropped although nobody had needed more.
     let missed = |carried: &Simulated| {
-        let overran = carried.frames.is_some_and(|frames| frames.overrun > 0);
+        let failed = |frames: FrameStatistics| frames.overrun > 0 || frames.unprovoked > 0;
+        let overran = carried.frames.is_some_and(failed);
         overran || carried.figures.jobs().missed_guaranteed > 0
     };
     match ran {

@@ -22,7 +22,7 @@ use crate::carried::{Carried, Run};
 use std::cell::Cell;
 use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
 use vestal_policy::Visitor;
-use vestal_sim::guarantee::{Guarantee, Judge};
+use vestal_sim::guarantee::Judge;
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Observer, Releases, Setting, SimulationError};
 use vestal_workload::generate::Random;
@@ -64,7 +64,9 @@ fn finds_miss_within(
             break;
         }
         let mut attempt = Attempt::draw(victim, carried.tasks, &mut random);
-        attempt.beyond = carried.amid.costs.is_some() && random.below(2) > 0;
+        if carried.amid.costs.is_some() {
+            attempt.draw_costly(carried.tasks, &mut random);
+        }
         if attempt.misses(carried, (&left, &mut *watching))? {
             return Ok(true);
         }
@@ -85,9 +87,38 @@ struct Attempt {
     /// Jobs of other tasks that are no more critical than the victim want more than their own level's value, where
     /// stopping them costs something.
     beyond: bool,
+    /// By how much the others exceed C(0), if they do and may at all.
+    excess: Option<u64>,
 }
 
+/// What is taken of a CPU is taken within so many nanoseconds of what happened, or a little later: searched are worlds of
+/// such small numbers.
+const NEARBY: u64 = 200;
+
 impl Attempt {
+    /// Where costs may add up: others are released just before the victim, or in turn, want more than they may, or a little
+    /// more than C(0), and complete before anybody has noticed.
+    fn draw_costly(&mut self, tasks: &[Task], random: &mut Random) {
+        self.beyond = random.below(2) > 0;
+        self.excess = (random.below(2) > 0).then(|| 1 + random.below(NEARBY / 4));
+        if random.below(2) > 0 {
+            return;
+        }
+        let lead = NEARBY + random.below(tasks[self.victim].period.as_nanos());
+        self.offsets[self.victim] = lead;
+        self.instants.fill(0);
+        for (other, task) in tasks.iter().enumerate() {
+            if other != self.victim {
+                let before = match random.below(4) {
+                    0 => 0,
+                    1 => task.own_wcet().as_nanos() + random.below(NEARBY),
+                    _ => random.below(NEARBY),
+                };
+                self.offsets[other] = lead.saturating_sub(before) % task.period.as_nanos();
+            }
+        }
+    }
+
     fn draw(victim: usize, tasks: &[Task], random: &mut Random) -> Self {
         let deadline = tasks[victim].deadline.as_nanos();
         let lead = match random.below(2) {
@@ -100,6 +131,7 @@ impl Attempt {
             instants: vec![0; tasks[victim].criticality.index()],
             by_deadline: random.below(4) > 0,
             beyond: false,
+            excess: None,
         };
         // From the beginning on, or between the victim's release and its deadline.
         for instant in &mut attempt.instants {
@@ -170,8 +202,7 @@ impl Attempt {
             attempt: self,
             tasks,
         };
-        let guarantee = Guarantee::new(tasks, carried.enforcement, carried.exhaustion);
-        let mut judge = Judge::new(guarantee, |_, _, guaranteed| {
+        let mut judge = Judge::new(carried.guarantee.clone(), |_, _, guaranteed| {
             missed.set(missed.get() || guaranteed);
         });
         let ended = engine.visit(Run {
@@ -234,6 +265,12 @@ impl Demand for ByLevel<'_> {
         let is_other = position != self.attempt.victim;
         if self.attempt.beyond && is_other && task.criticality <= victim.criticality {
             return task.own_wcet().saturating_add(task.own_wcet());
+        }
+        if let Some(excess) = self.attempt.excess.filter(|_| is_other) {
+            let more = task
+                .enforced_wcet(Level(0))
+                .saturating_add(Service::from_nanos(excess));
+            return more.min(task.enforced_wcet(victim.criticality));
         }
         task.enforced_wcet(Level(level))
     }
@@ -455,6 +492,7 @@ pub(crate) mod tests {
             instants: vec![0],
             by_deadline: true,
             beyond: false,
+            excess: None,
         };
         let left = Cell::new(INSTANTS);
         assert!(attempt.misses(&carried, (&left, &mut ())).unwrap());

@@ -1,10 +1,9 @@
 //! A set under a policy on all its CPUs, simulated with or without what carrying the policy out costs.
 
-use crate::carried::{Jobs, Run as Alone};
+use crate::carried::{Jobs, Run as Alone, guarantee};
 use crate::costs;
-use vestal_core::{self as core, CpuId, Duration, Instant, LevelSet, Scheduler, Service, Task};
+use vestal_core::{CpuId, Instant, Scheduler, Task};
 use vestal_policy::{Cluster, Precision, System};
-use vestal_sim::guarantee::Guarantee;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
@@ -23,7 +22,6 @@ pub(crate) struct Simulated {
 /// What is simulated, apart from the system.
 pub(crate) struct Run<'a> {
     pub(crate) workload: &'a Workload,
-    pub(crate) levels: LevelSet,
     pub(crate) end: Instant,
     pub(crate) backlog: Backlog,
     /// What carrying the policy out costs, and the seed from which it is drawn.
@@ -103,24 +101,13 @@ impl<'a> Ready<'a> {
         }
     }
 
-    fn statistics(&self, run: &Run<'_>) -> Statistics {
-        let guarantee = match self.cluster.limits() {
-            None => Guarantee::none(),
-            Some((enforcement, exhaustion)) => Guarantee::of(&core::Configuration {
-                tasks: self.cluster.configuration.tasks(),
-                levels: run.levels,
-                enforcement,
-                exhaustion,
-                granularity: Service::ZERO,
-                wake_granularity: Duration::ZERO,
-            }),
-        };
-        Statistics::of_guarantee(guarantee, self.tasks.len(), self.cpus)
+    fn statistics(&self) -> Statistics {
+        Statistics::of_guarantee(guarantee(self.cluster), self.tasks.len(), self.cpus)
     }
 
     fn frames(&self) -> Option<FrameCounter> {
         let frames = self.cluster.configuration.frames()?;
-        Some(FrameCounter::new(frames.map().length()))
+        Some(FrameCounter::new(frames.map().length(), self.tasks.clone()))
     }
 }
 
@@ -146,7 +133,7 @@ impl Run<'_> {
         let engine = ready.cluster.configuration.engine(Precision::EXACT);
         let mut engine = engine.map_err(|refusal| refusal.to_string())?;
         let mut frames = ready.frames();
-        let mut statistics = ready.statistics(self);
+        let mut statistics = ready.statistics();
         let ended = match &mut frames {
             None => engine.visit(Alone {
                 amid: ready.amid(self),
@@ -183,7 +170,7 @@ impl Run<'_> {
         }
         let mut counted: Vec<_> = ready
             .iter()
-            .map(|one| (one.statistics(self), one.frames()))
+            .map(|one| (one.statistics(), one.frames()))
             .collect();
         let settings: Vec<Setting<'_>> = ready.iter().map(|one| one.setting(self)).collect();
         let parts: Vec<_> = ready

@@ -1,5 +1,6 @@
 use super::*;
 use crate::costs::{Costs, Figure, name};
+use vestal_core::Duration;
 use vestal_policy::{Analysis, Options, Proof, Registry, assemble};
 use vestal_result::bench::{Dispatch, Mechanism, Primitive};
 use vestal_workload::generate::{Random, Recipe};
@@ -95,7 +96,6 @@ fn seen(times: u64, sets: u64) -> Seen {
             let workload = Workload::new(&set, &tasks, scenario, seed);
             let run = Run {
                 workload: &workload,
-                levels: LevelSet::new(2).unwrap(),
                 end: Instant::EPOCH.saturating_add(Duration::from_millis(10_000)),
                 backlog: Backlog::UNLIMITED,
                 costs: Some((&taken, 1)),
@@ -105,7 +105,7 @@ fn seen(times: u64, sets: u64) -> Seen {
             let (jobs, frames) = (found.figures.jobs(), found.frames.unwrap());
             is_late |= jobs.missed > 0 || frames.overrun > 0 || frames.skipped > 0;
             // Without a long HI job no sub-frame is dropped: o leaves room for what it costs.
-            is_late |= is_lo && frames.lowest_skipped > 0;
+            is_late |= frames.unprovoked > 0 || is_lo && frames.lowest_skipped > 0;
             seen.dropped += frames.lowest_skipped;
         }
         seen.late += u64::from(is_late);

@@ -198,7 +198,6 @@ impl<'a> Simulation<'a> {
         let workload = Workload::new(drawn.set, drawn.tasks, world.scenario.clone(), drawn.seed);
         let run = several::Run {
             workload: &workload,
-            levels: vestal_policy::levels(drawn.set).map_err(|refusal| refusal.to_string())?,
             end: Instant::EPOCH.saturating_add(world.duration),
             backlog: self
                 .options

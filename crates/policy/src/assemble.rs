@@ -211,7 +211,10 @@ fn of_tasks(
     let problem = problem
         .and_then(|new| new.with_cpus(cpus))
         .map_err(refused)?;
-    let problem = on_platform(problem.with_first_releases(first_releases(set)), set);
+    let problem = problem
+        .with_first_releases(first_releases(set))
+        .with_aborted(aborted(set));
+    let problem = on_platform(problem, set);
     // Policies that schedule tasks by themselves ignore servers, and so do their tests.
     let problem = match test.is_for_servers {
         true => servers::in_servers(problem, set, test.name, given)?,
@@ -249,6 +252,14 @@ pub fn levels(set: &TaskSet) -> Result<LevelSet, Refusal> {
 fn first_releases(set: &TaskSet) -> Vec<Option<Duration>> {
     let of = |task: &TaskSpec| (task.arrival == Arrival::Periodic).then_some(task.offset);
     set.tasks.iter().map(of).collect()
+}
+
+/// Whose jobs are dropped at their deadlines.
+fn aborted(set: &TaskSet) -> Vec<bool> {
+    let tasks = set.tasks.iter();
+    tasks
+        .map(|task| task.on_miss == Some(OnMiss::Abort))
+        .collect()
 }
 
 /// With the memory bus, if there is one. Both arbitrations let an access wait for one of each other CPU at most.

@@ -312,6 +312,10 @@ pub struct Frames {
     pub lo_skipped: u64,
     /// How many took longer than their length.
     pub overrun: u64,
+    /// How many jobs were dropped with their sub-frame although no job had needed more than at their level; of simulated
+    /// runs alone.
+    #[serde(default)]
+    pub unprovoked: u64,
 }
 
 /// Whose costs a simulated run takes of its CPUs.
@@ -319,7 +323,7 @@ pub struct Frames {
 pub struct Taken {
     /// The file with them.
     pub file: String,
-    /// Which figure of each cost: `mean`, `p99` or `max`.
+    /// Which figure of each cost: `mean`, `p99`, `max` or `drawn`.
     pub statistic: String,
     /// The mechanism.
     pub mechanism: String,

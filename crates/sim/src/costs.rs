@@ -11,7 +11,8 @@
 //! | a wake-up that the scheduler asked for, but for the beginning of a frame | the first |
 //!
 //! What is taken is taken at once, before any job goes on, one after the other as it happened; it is taken in full, even if the
-//! job that it was for is dropped meanwhile. Decisions are those of the instant at which it happened. None of it is charged to
+//! job that it was for is dropped meanwhile, but for a switch that has not begun when there is another one, which takes its
+//! place, behind all else. No look is taken while one is not over. Decisions are those of the instant at which it happened. None of it is charged to
 //! a job. Of one instant it is, in this order: completions, the wake-up, releases, a look, what the decision brought (changes of
 //! mode, each followed by the jobs it drops, and stopped jobs), a sub-frame, switches. What the end of the run cuts off is lost.
 //!
@@ -225,6 +226,25 @@ struct Taken {
 }
 
 impl Taken {
+    /// A switch that has not begun gives way to another one.
+    fn forget_switch(&mut self) {
+        let mut later = self.spans.iter().skip(1);
+        let Some(place) = later.position(|span| span.0 == Cause::Switch) else {
+            return;
+        };
+        let Some((_, since, until)) = self.spans.remove(place + 1) else {
+            return;
+        };
+        let length = until.saturating_since(since);
+        for span in self.spans.iter_mut().skip(place + 1) {
+            *span = (
+                span.0,
+                span.1.saturating_sub(length),
+                span.2.saturating_sub(length),
+            );
+        }
+    }
+
     /// Until when it is taken.
     fn until(&self) -> Instant {
         self.spans
@@ -350,6 +370,12 @@ impl<'a> Costing<'a> {
         let Some(taken) = self.cpus.get_mut(cpu.index()).filter(|_| !cost.is_zero()) else {
             return false;
         };
+        match cause {
+            Cause::Switch => taken.forget_switch(),
+            // One look at a time.
+            Cause::Heartbeat if taken.spans.iter().any(|span| span.0 == cause) => return false,
+            _ => {}
+        }
         let begins = taken.spans.is_empty();
         let since = taken.until().max(now);
         let span = (cause, since, since.saturating_add(cost));

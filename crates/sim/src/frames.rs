@@ -1,8 +1,11 @@
 //! What became of the frames of a table, in constant memory: an observer beside [`crate::Statistics`].
 
 use crate::count;
-use crate::observer::Observer;
-use vestal_core::{Duration, Instant, JobId, Level};
+use crate::guarantee::Guarantee;
+use crate::observer::{JobState, Observer, Segment};
+use vestal_core::{
+    CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, JobId, Level, Task,
+};
 
 /// What became of the frames of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct FrameStatistics {
     pub lowest_skipped: u64,
     /// How many ended before their last sub-frame did.
     pub overrun: u64,
+    /// How many jobs were dropped with their sub-frame although no job had needed more than at their level.
+    pub unprovoked: u64,
 }
 
 impl FrameStatistics {
@@ -27,6 +32,7 @@ impl FrameStatistics {
             skipped: self.skipped.saturating_add(other.skipped),
             lowest_skipped: self.lowest_skipped.saturating_add(other.lowest_skipped),
             overrun: self.overrun.saturating_add(other.overrun),
+            unprovoked: self.unprovoked.saturating_add(other.unprovoked),
         }
     }
 }
@@ -35,15 +41,19 @@ impl FrameStatistics {
 #[derive(Clone, Debug)]
 pub struct FrameCounter {
     length: Duration,
+    tasks: Vec<Task>,
+    guarantee: Guarantee,
     figures: FrameStatistics,
 }
 
 impl FrameCounter {
-    /// For frames of this length.
+    /// For frames of this length and these tasks.
     #[must_use]
-    pub fn new(length: Duration) -> Self {
+    pub fn new(length: Duration, tasks: Vec<Task>) -> Self {
         Self {
             length,
+            guarantee: Guarantee::new(&tasks, Enforcement::Static, Exhaustion::Continue),
+            tasks,
             figures: FrameStatistics::default(),
         }
     }
@@ -56,6 +66,22 @@ impl FrameCounter {
 }
 
 impl Observer for FrameCounter {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        self.guarantee.executed(segment, job);
+    }
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.guarantee.started(at, cpu, job);
+    }
+    fn idle(&mut self, at: Instant) {
+        self.guarantee.idle(at);
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let task = self.tasks.get(job.id.task.index());
+        let held = task.is_some_and(|task| self.guarantee.holds_until(task.criticality, at));
+        if why == DropReason::Mode && held {
+            count(&mut self.figures.unprovoked);
+        }
+    }
     /// The indicator rises once in a frame at most: whatever is dropped, all below it is dropped too.
     fn mode_changed(&mut self, _: Instant, from: Level, to: Level, _: Option<JobId>) {
         if from == Level::LOWEST && to > from {
@@ -84,12 +110,12 @@ mod tests {
     fn frames_are_counted_by_the_clock_and_by_what_the_scheduler_says() {
         let at = Instant::from_nanos;
         let totals = [0, 1, 9, 10, 11, 20].map(|end| {
-            let mut counter = FrameCounter::new(Duration::from_nanos(10));
+            let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
             counter.finished(at(end));
             counter.figures().total
         });
         assert_eq!(totals, [0, 1, 1, 1, 2, 2]);
-        let mut counter = FrameCounter::new(Duration::from_nanos(10));
+        let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
         let (low, middle, high) = (Level(0), Level(1), Level(2));
         counter.mode_changed(at(3), low, high, None);
         counter.mode_changed(at(10), high, low, None);
@@ -103,6 +129,7 @@ mod tests {
             skipped: 2,
             lowest_skipped: 2,
             overrun: 1,
+            unprovoked: 0,
         };
         assert_eq!(counter.figures(), expected);
     }

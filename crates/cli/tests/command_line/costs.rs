@@ -157,6 +157,23 @@ fn a_frame_costs_what_it_and_its_sub_frames_do() {
     let slack = ["--set", "frame-overhead=slack"];
     let document = vestal(&[usual.as_slice(), &slack].concat()).json();
     assert_eq!(document["options"]["frame-overhead"], "1000000ns");
+    // With less to spare than it costs nothing is proved, and jobs are dropped for nothing.
+    let none = ["--set", "frame-overhead=0ns", "--overheads", &costs];
+    let document = vestal(&[usual.as_slice(), &none].concat());
+    assert!(
+        document
+            .stderr
+            .contains("frame-overhead=0ns: what ftts guarantees is not covered"),
+        "{}",
+        document.stderr
+    );
+    let document = document.json();
+    assert_eq!(document["proof"], Value::Null);
+    assert_eq!(
+        document["frames"]["unprovoked"],
+        document["jobs"]["dropped"]
+    );
+    assert!(document["jobs"]["dropped"].as_u64() > Some(0), "{document}");
     for (value, why) in [
         ("frame-overhead=2ms", "frame 1 is shorter than"),
         (
@@ -246,7 +263,7 @@ fn sixty_four_cpus_are_simulated() {
     );
     assert_eq!(
         frames["frames"],
-        json!({ "total": 10, "skipped": 0, "lo_skipped": frames["frames"]["lo_skipped"], "overrun": 0 })
+        json!({ "total": 10, "skipped": 0, "lo_skipped": frames["frames"]["lo_skipped"], "overrun": 0, "unprovoked": 0 })
     );
     let edf = json_of(file, "pedf-vd", &["--overheads", EPYC]);
     assert_eq!(edf["jobs"]["missed"], 0);

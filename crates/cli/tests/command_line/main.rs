@@ -4,6 +4,7 @@
 
 mod backlog;
 mod costs;
+mod costs_at_once;
 mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;

@@ -72,6 +72,14 @@ impl Policy for Ftts {
         let spare = spare(setup, &lists)?;
         let lists = lists.with_overhead(spare);
         let lists = lists.map_err(|fault| fault.refusal(setup.set))?;
+        let proof = match setup.proof {
+            // With less to spare than it costs, sub-frames are dropped for nothing.
+            Proof::Proved { by } if spare < needed(setup, &lists) => Proof::NotCovered {
+                by: by.clone(),
+                what: format!("{}={}ns", OVERHEAD.name, spare.as_nanos()),
+            },
+            proof => proof.clone(),
+        };
         let homes = (0..).map(TaskId).take(setup.tasks.len());
         let homes: Vec<Option<CpuId>> = homes.map(|task| lists.home(task)).collect();
         let guarantee = Guarantee {
@@ -80,7 +88,7 @@ impl Policy for Ftts {
                 enforcement: Enforcement::Static,
                 exhaustion: Exhaustion::Continue,
             },
-            proof: setup.proof.clone(),
+            proof,
         };
         Ok(System {
             policy: ABOUT.name.to_owned(),
@@ -109,20 +117,24 @@ impl Policy for Ftts {
 /// How much later a sub-frame may begin than the barriers before it say.
 fn spare(setup: &Setup<'_>, lists: &FrameLists) -> Result<Duration, Refusal> {
     let slack = lists.slack();
-    match (setup.options.given(&OVERHEAD), setup.overheads) {
-        (Some("slack"), _) => Ok(slack),
-        (Some(text), _) => {
+    match setup.options.given(&OVERHEAD) {
+        Some("slack") => Ok(slack),
+        Some(text) => {
             let time = parse_time(text).map(Duration::from_nanos);
             let why = format!("`{text}` is no value of `{}`", OVERHEAD.name);
             let help = "write a time, for instance 150us, or `slack`";
             time.ok_or_else(|| Refusal::input(why).with_help(help))
         }
-        (None, Some(overheads)) => {
-            let size = (setup.tasks.len(), setup.levels.count());
-            Ok(overheads.of_frame(lists.map().length(), size).min(slack))
-        }
-        (None, None) => Ok(Duration::ZERO),
+        None => Ok(needed(setup, lists).min(slack)),
     }
+}
+
+/// What a frame costs.
+fn needed(setup: &Setup<'_>, lists: &FrameLists) -> Duration {
+    let size = (setup.tasks.len(), setup.levels.count());
+    setup.overheads.map_or(Duration::ZERO, |overheads| {
+        overheads.of_frame(lists.map().length(), size)
+    })
 }
 
 /// There is nothing to run: a table is what the policy is.

@@ -230,7 +230,10 @@ pub(crate) fn simulated(
     engine.visit(Run {
         setting: &setting,
         needs: Needs(need),
-        counter: FrameCounter::new(lists.map().length()),
+        counter: FrameCounter::new(
+            lists.map().length(),
+            lists.tasks().iter().map(|entry| entry.task).collect(),
+        ),
     })
 }
 
@@ -395,6 +398,7 @@ fn a_frame_that_is_overrun_pushes_the_next_one_back_or_out() {
         skipped: 0,
         lowest_skipped: 2,
         overrun: 1,
+        unprovoked: 0,
     };
     assert_eq!(figures, expected);
     // Frame 1 is over at 23: its job of a gives way to the one of frame 2, which has b again.
@@ -411,6 +415,7 @@ fn a_frame_that_is_overrun_pushes_the_next_one_back_or_out() {
         skipped: 1,
         lowest_skipped: 2,
         overrun: 1,
+        unprovoked: 0,
     };
     assert_eq!(figures, expected);
     let superseded = Event::Dropped {

@@ -121,11 +121,17 @@ impl Visitor for Simulate<'_> {
         let judge = Judge::new(guarantee, |at, job: &JobState, guaranteed| {
             assert!(!guaranteed, "{:?} at {at:?}", job.id);
         });
-        let mut observers = (watch, (judge, FrameCounter::new(frame)));
+        let mut observers = (
+            watch,
+            (judge, FrameCounter::new(frame, setting.tasks.to_vec())),
+        );
         simulate(scheduler, setting, releases, demand, &mut observers).unwrap();
         let (watch, (_, counter)) = observers;
         let figures = counter.figures();
-        assert_eq!((figures.overrun, figures.skipped), (0, 0));
+        assert_eq!(
+            (figures.overrun, figures.skipped, figures.unprovoked),
+            (0, 0, 0)
+        );
         watch.run
     }
 }

@@ -120,7 +120,7 @@ fn charged<'a>(problem: &Problem, rows: &'a [Row]) -> Cow<'a, [Row]> {
     let Some(overheads) = problem.overheads() else {
         return Cow::Borrowed(rows);
     };
-    let tasks = rows.iter().map(|row| Charged::whole(row, 1));
+    let tasks = rows.iter().map(|row| Charged::whole(problem, row, 1));
     let charge = Charge::new(overheads, tasks, 2, Paid::Jobs);
     let charged = rows.iter().map(|row| {
         let mut row = charge.row(row, 1);

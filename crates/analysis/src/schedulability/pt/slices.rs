@@ -101,7 +101,7 @@ impl SlicedTables {
             let pairs = rows.iter().zip(&self.counts);
             let tasks = pairs.map(|(row, &slices)| Charged {
                 slices,
-                ..Charged::whole(row, highest)
+                ..Charged::whole(problem, row, highest)
             });
             Charge::new(overheads, tasks, highest + 1, Paid::Slices)
         });

@@ -336,9 +336,9 @@ fn a_test_of_one_s_own_says_no_more_than_it_may() {
 }
 
 /// c, K and u by hand. Tasks: level 0 (T 100, C 10), level 1 (T 200, C 20/30); two levels.
-/// c = 3 + 2 + 1 = 6, K = 2 * 4 + 5 + 1 + 1 = 15, u = 1/100 + 1/200 = 0.015: C' = (10 + 21) / 0.985 = 31.47..., so 32.
-/// Level 1: 41 / 0.985 = 41.6, 42, and 51 / 0.985 = 51.8, 52. Under smc the short one first: R = 32, and 32 + 42 = 74 at level 0,
-/// 32 + 52 = 84 at level 1.
+/// c = 3 + 2 + 1 = 6, K = 3 * 4 + 2 * 5 + 1 + 1 = 24, u = 1/100 + 1/200 = 0.015: C' = (10 + 30) / 0.985 = 40.6, so 41.
+/// Level 1: 50 / 0.985 = 50.8, 51, and 60 / 0.985 = 60.9, 61. Under smc the short one first: R = 41, and 41 + 51 = 92 at level 0,
+/// 2 * 41 + 61 = 143 at level 1.
 #[test]
 fn response_times_are_those_of_charged_tasks() {
     let overheads = Overheads {
@@ -355,9 +355,9 @@ fn response_times_are_those_of_charged_tasks() {
     let outcome = analyse("smc", None, &given.clone().with_overheads(overheads));
     assert_eq!(outcome.verdict, Verdict::Schedulable);
     assert_eq!(outcome.kind, Kind::Sufficient);
-    assert_eq!(outcome.tasks[0].responses, [Some(ns(32))]);
-    assert_eq!(outcome.tasks[1].responses, [Some(ns(74)), Some(ns(84))]);
-    // In the double there are three visits for an instant (2), and K twice: K = 15 + 12 = 27; with periods
+    assert_eq!(outcome.tasks[0].responses, [Some(ns(41))]);
+    assert_eq!(outcome.tasks[1].responses, [Some(ns(92)), Some(ns(143))]);
+    // In the double there are three visits for an instant (2), and K twice: K = 24 + 12 = 36; with periods
     // of 1000 and 2000 u = 0.0015 + 0.009.
     let instants = Overheads {
         instant: ns(2),
@@ -366,8 +366,8 @@ fn response_times_are_those_of_charged_tasks() {
     let longer = problem(2, vec![low(1_000, 10), high(2_000, 20, 30)]);
     let outcome = analyse("zss", None, &longer.with_overheads(instants));
     let most = outcome.tasks[0].responses[0];
-    // (10 + 6 + 54) / 0.9895 = 70.7.
-    assert_eq!(most, Some(ns(71)), "{outcome:?}");
+    // (10 + 6 + 72) / 0.9895 = 88.9.
+    assert_eq!(most, Some(ns(89)), "{outcome:?}");
     // Reasons are about what was charged.
     let refused = analyse("smc", None, &given.with_overheads(overheads.scaled(10, 1)));
     let why = refused.why.unwrap().to_string();

@@ -166,6 +166,7 @@ fn a_result_says_what_became_of_the_frames() {
         skipped: 0,
         lo_skipped,
         overrun: 0,
+        unprovoked: 0,
     };
     for cpus in [1, 2] {
         // Every job needs its C(LO), or that of its own level, by which HI jobs are late in every frame.

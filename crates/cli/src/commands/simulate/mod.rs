@@ -206,6 +206,7 @@ const fn of_frames(found: FrameStatistics) -> Frames {
         skipped: found.skipped,
         lo_skipped: found.lowest_skipped,
         overrun: found.overrun,
+        unprovoked: found.unprovoked,
     }
 }
 

@@ -116,7 +116,7 @@ fn costs<'a>(
 /// Who counts the frames of a cluster, if it has any.
 fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
     let frames = cluster.configuration.frames()?;
-    Some(FrameCounter::new(frames.map().length()))
+    Some(FrameCounter::new(frames.map().length(), tasks_of(cluster)))
 }
 
 /// The only cluster of a session.
@@ -361,6 +361,7 @@ fn stepped<S: Scheduler, O: Observer>(
             tasks: &cluster.tasks,
         })
         .collect();
+    let homes: Vec<_> = clusters.iter().map(Cluster::homes).collect();
     let mut worlds = Vec::new();
     for (number, (((scheduler, setting), jobs), observer)) in schedulers
         .iter_mut()
@@ -371,7 +372,7 @@ fn stepped<S: Scheduler, O: Observer>(
     {
         let amid = Amid {
             outside: None,
-            costs: costs(session, (number, &[])),
+            costs: costs(session, (number, &homes[number])),
         };
         worlds.push(stepwise_amid(
             scheduler, setting, amid, jobs, jobs, observer,

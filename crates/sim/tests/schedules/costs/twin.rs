@@ -46,10 +46,13 @@ pub(crate) enum Fault {
     FreeLostArrivals,
     /// A release during which a job has the CPU costs nothing.
     ReleasesUnderJobsAreFree,
+    /// A switch that has not begun is taken all the same when there is another one.
+    SwitchesPileUp,
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
+        Self::SwitchesPileUp,
         Self::FreeCompletions,
         Self::FreeReturns,
         Self::OwnPartAgain,
@@ -145,9 +148,22 @@ impl Twin<'_> {
     }
 
     fn take(&mut self, cause: Cause, cost: Duration) {
-        if !cost.is_zero() {
-            self.taken.push_back((cause, cost.as_nanos()));
+        if cost.is_zero() {
+            return;
         }
+        let is_there = |taken: &(Cause, u64)| taken.0 == cause;
+        if cause == Cause::Heartbeat && self.taken.iter().any(is_there) {
+            return;
+        }
+        if cause == Cause::Switch && !self.has(Fault::SwitchesPileUp) {
+            // What has begun stands first.
+            let mut number = 0;
+            self.taken.retain(|taken| {
+                number += 1;
+                number == 1 || !is_there(taken)
+            });
+        }
+        self.taken.push_back((cause, cost.as_nanos()));
     }
 
     fn entry(&self, i: usize) -> &ReferenceTask {
