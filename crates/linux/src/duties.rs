@@ -9,6 +9,8 @@ pub(crate) enum Source {
     Counted,
     /// The manager assigns one job at a time.
     Assigned,
+    /// A walker goes through those of a sequence.
+    Sequence,
 }
 
 /// What is expected of whom. The driver says it before a run begins, and nothing changes it.
@@ -30,7 +32,7 @@ pub(crate) struct Duties {
 impl Duties {
     /// Whether jobs go by the kernel's priorities, and workers begin them.
     pub(crate) fn is_native(self) -> bool {
-        self.source != Source::Assigned
+        matches!(self.source, Source::Own | Source::Counted)
     }
 
     /// Under native dispatch: workers do all but decide.

@@ -1,7 +1,7 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
 use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
-use crate::decider::{CpuSpec, RunScheduler, limits_of};
+use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
@@ -244,6 +244,16 @@ impl CpuTasks {
     /// What its decider asks for.
     fn ask(&self, config: &Config) -> Result<Asked, RunError> {
         let tasks = self.configurations();
+        if matches!(self.spec.decider, Decider::Common) {
+            return Ok(Asked {
+                managed: true,
+                suspends: false,
+                slices: false,
+                budgets_outlive_jobs: false,
+                stops_at_own_limit: false,
+                limits: vec![Vec::new(); tasks.len()],
+            });
+        }
         let decider = self.decide_with(Service::ZERO)?;
         let (scheduler, interest): (&dyn Scheduler, _) = match &decider {
             RunScheduler::Guard(guard) => (guard.as_ref(), Some(guard.interest())),
