@@ -57,7 +57,8 @@ pub(crate) struct Watchdog {
     pub(crate) cpus: Vec<Arc<Cpu>>,
     pub(crate) processor: Processor,
     pub(crate) priority: i32,
-    /// Where CPUs have no managers: it ends them, which is the time to end what they have in common.
+    /// Where CPUs have no managers, whose beats it would wait for: it ends them itself, which is the time to end what they
+    /// have in common.
     pub(crate) common: Option<Box<dyn Fn() + Send>>,
 }
 
@@ -131,14 +132,16 @@ impl Watchdog {
         if let Some(signal) = stop::asked() {
             self.run.request_stop(Cause::Signal(signal));
         }
+        if let Some(common) = &self.common {
+            self.end_all(now, common);
+            return;
+        }
         if now >= due {
             for cpu in watched.iter_mut() {
                 cpu.end_if_it_hangs(due, now);
             }
         }
-        if let Some(common) = &self.common {
-            self.end_all(now, common);
-        } else if self.run.is_stop_requested() {
+        if self.run.is_stop_requested() {
             watched.iter().for_each(Watched::call);
         }
     }
