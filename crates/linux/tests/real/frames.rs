@@ -185,7 +185,11 @@ fn recorded(set: Executive, span_ms: u64) -> (Report, Vec<Record>) {
 }
 
 /// The same facts again, to a fresh scheduler.
-fn replayed(cpus: usize, records: &[Record]) -> Result<vestal_trace::replay::Summary, Failure<()>> {
+fn replayed(
+    cpus: usize,
+    records: &[Record],
+    overhead: Service,
+) -> Result<vestal_trace::replay::Summary, Failure<()>> {
     let info = |spec: TaskSpec| TaskInfo {
         name: spec.name,
         criticality: spec.configuration.task.criticality,
@@ -352,10 +356,9 @@ fn a_frame_that_overruns_is_counted_and_so_are_those_that_are_skipped() {
             assert_eq!([zero, one].map(|[.., low]| low.dropped), [2, 2]);
             assert_eq!(zero[0].missed, 1);
             let said = |event: fn(&Event) -> bool| {
-                let notices = ran.records.iter().filter(|record| match &record.what {
-                    What::Notice(found) => event(found),
-                    _ => false,
-                });
+                let is_said =
+                    |record: &&Record| matches!(&record.what, What::Notice(found) if event(found));
+                let notices = ran.records.iter().filter(is_said);
                 notices.count()
             };
             assert_eq!(
