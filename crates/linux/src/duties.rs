@@ -35,6 +35,11 @@ impl Duties {
         matches!(self.source, Source::Own | Source::Counted)
     }
 
+    /// Whether workers record when jobs begin and end; else that is reported to a scheduler, which is recorded.
+    pub(crate) fn records_jobs(self) -> bool {
+        self.source != Source::Assigned
+    }
+
     /// Under native dispatch: workers do all but decide.
     pub(crate) const fn native(enforces: bool) -> Self {
         Self {

@@ -48,10 +48,14 @@ pub(super) fn meeting(kind: Barrier, threads: u32, shares: bool) -> io::Result<B
     Ok(match kind {
         Barrier::Pthread => Box::new(PthreadMeeting::new(threads)?),
         Barrier::Futex => Box::new(FutexMeeting::default()),
-        // Who spins on the processor of the thread that it waits for keeps that from coming.
-        Barrier::Spin if shares => Box::new(SpinMeeting::for_nanos(0)),
-        Barrier::Spin => Box::new(SpinMeeting::for_nanos(SPIN_NANOS)),
+        Barrier::Spin => Box::new(SpinMeeting::for_nanos(spin_nanos(shares))),
     })
+}
+
+/// For how long walkers spin: not at all where two have one processor, because who spins on that of the thread that it
+/// waits for keeps that from coming.
+const fn spin_nanos(shares: bool) -> u64 {
+    if shares { 0 } else { SPIN_NANOS }
 }
 
 /// Waits in the kernel.
@@ -186,6 +190,11 @@ impl Meeting for PthreadMeeting {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn nobody_spins_for_a_thread_on_its_own_processor() {
+        assert_eq!((spin_nanos(true), spin_nanos(false)), (0, 50_000));
+    }
 
     const KINDS: [Barrier; 3] = [Barrier::Pthread, Barrier::Futex, Barrier::Spin];
 

@@ -1,18 +1,16 @@
-//! What the walkers of all CPUs share: the domain behind its lock, what each told of its jobs, and the barrier.
+//! What the walkers of all CPUs share: the domain behind its lock, how far each is, and the barrier.
 
 use super::barrier::Meeting;
-use super::domain::{Domain, Told};
+use super::domain::Domain;
 use crate::words::Latest;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Shared by all walkers, by the watchdog, which closes the barrier, and by who started the run.
-///
-/// Who has both locks took that of the domain first.
 pub(super) struct Common {
     domain: Mutex<Domain>,
-    /// By CPU. Its walker writes, and takes the lock for that alone; who started the run reads what is left when the
-    /// body of a job does not return.
-    told: Vec<Mutex<Told>>,
+    /// By CPU, how many jobs of its sequence its walker has begun. The walker writes it; who started the run reads it when
+    /// that is over, also where a body does not return.
+    begun: Vec<Latest<u64>>,
     pub(super) meeting: Box<dyn Meeting>,
     /// The clock when the barrier was opened last: written by who opens it, which is one at a time.
     pub(super) opened: Latest<u64>,
@@ -21,13 +19,9 @@ pub(super) struct Common {
 impl Common {
     /// Of so many CPUs.
     pub(super) fn new(domain: Domain, meeting: Box<dyn Meeting>, cpus: usize) -> Self {
-        // A job starts and ends.
-        let room = 2 * domain.tasks.len();
         Self {
             domain: Mutex::new(domain),
-            told: (0..cpus)
-                .map(|_| Mutex::new(Vec::with_capacity(room)))
-                .collect(),
+            begun: (0..cpus).map(|_| Latest::default()).collect(),
             meeting,
             opened: Latest::default(),
         }
@@ -38,9 +32,16 @@ impl Common {
         self.domain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the walker of a CPU told of its jobs, and the scheduler was not told yet.
-    pub(super) fn told(&self, cpu: usize) -> Option<MutexGuard<'_, Told>> {
-        let told = self.told.get(cpu)?;
-        Some(told.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The walker of a CPU has begun so many jobs of its sequence.
+    pub(super) fn begins(&self, cpu: usize, jobs: usize) {
+        if let Some(begun) = self.begun.get(cpu) {
+            begun.set(jobs as u64);
+        }
+    }
+
+    /// How many that are.
+    pub(super) fn begun(&self, cpu: usize) -> usize {
+        let begun = self.begun.get(cpu).map_or(0, Latest::get);
+        usize::try_from(begun).unwrap_or(usize::MAX)
     }
 }

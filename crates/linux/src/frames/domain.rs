@@ -18,9 +18,6 @@ use vestal_trace::{Record, What};
 /// The outcome of a call.
 pub(super) type Step<T = ()> = Result<T, ContractViolation>;
 
-/// What a walker told about its jobs, oldest first.
-pub(super) type Told = Vec<(Instant, Fact)>;
-
 /// What a walker is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -34,7 +31,7 @@ pub(super) enum Turn {
     End,
 }
 
-/// A task, and which of its jobs are under way.
+/// A task, and which of its jobs wait.
 #[derive(Debug)]
 pub(super) struct DomainTask {
     /// The CPU of the set, and the task's number there.
@@ -79,11 +76,6 @@ impl DomainTask {
             since.as_nanos().div_ceil(self.period.as_nanos().max(1))
         });
         after.min(all)
-    }
-
-    /// The job leaves those that wait, if it is one of them.
-    fn take(&mut self, sequence: u64) {
-        self.waiting.retain(|waiting| *waiting != sequence);
     }
 
     /// Its jobs that never began.
@@ -205,17 +197,15 @@ impl Domain {
         self.wake.filter(|&at| at < self.end)
     }
 
-    /// The walker of `cpu` came to the barrier at `at`, after what it `told` of its jobs; it is `now`. Says whether it was
-    /// the last: then the scheduler has decided, and the barrier is to be opened.
+    /// The walker of `cpu` came to the barrier at `at`, after all of its jobs; it is `now`. Says whether it was the last: then
+    /// the scheduler has decided, and the barrier is to be opened.
     pub(super) fn arrive(
         &mut self,
         cpu: usize,
         (at, now): (Instant, Instant),
         barrier: BarrierId,
-        told: &mut Told,
     ) -> Step<bool> {
         self.notice_overrun(at)?;
-        self.take(told)?;
         let number = cpu_of(cpu);
         self.apply(
             at,
@@ -249,19 +239,6 @@ impl Domain {
         Ok(())
     }
 
-    /// Takes what a walker told of its jobs.
-    fn take(&mut self, told: &mut Told) -> Step {
-        for (at, fact) in told.drain(..) {
-            if let Fact::Started { job, .. } = fact
-                && let Some(task) = self.tasks.get_mut(job.task.index())
-            {
-                task.take(job.sequence);
-            }
-            self.apply(at, fact)?;
-        }
-        Ok(())
-    }
-
     fn apply(&mut self, at: Instant, fact: Fact) -> Step {
         self.clock = self.clock.max(at);
         self.facts = self.facts.saturating_add(1);
@@ -279,9 +256,11 @@ impl Domain {
         if opens {
             self.sub_frame = None;
             for (walk, cpu) in self.walks.iter_mut().zip(0..) {
+                // All that were there have come to their ends.
+                let ended = walk.sequence.drain(..);
+                ended.for_each(|job| take(&mut self.tasks, job));
                 let sequence = plan.sequence(CpuId(cpu));
                 (walk.taken, walk.arrived) = (false, false);
-                walk.sequence.clear();
                 if let Some(sequence) = sequence {
                     self.sub_frame = Some(sequence.barrier);
                     walk.sequence.extend_from_slice(sequence.jobs);
@@ -323,8 +302,8 @@ impl Domain {
         let frames = &mut self.record.frames;
         match notice.what {
             Event::Dropped { job, why } => {
+                take(&mut self.tasks, job);
                 if let Some(task) = self.tasks.get_mut(job.task.index()) {
-                    task.take(job.sequence);
                     task.dropped.add(why, 1);
                 }
             }
@@ -355,15 +334,19 @@ impl Domain {
         }
     }
 
-    /// The run was stopped then. Takes what the walkers had told by then, also of bodies that go on, and all that was
-    /// released.
-    pub(super) fn end<'a>(
-        &mut self,
-        stopped: Instant,
-        told: impl Iterator<Item = &'a mut Told>,
-    ) -> Step {
+    /// The run was stopped then, when the walker of each CPU had begun so many jobs of its sequence as `begun` says. Takes
+    /// all that was released.
+    pub(super) fn end(&mut self, stopped: Instant, begun: impl Fn(usize) -> usize) -> Step {
         self.notice_overrun(stopped)?;
-        told.into_iter().try_for_each(|told| self.take(told))?;
+        for (cpu, walk) in self.walks.iter().enumerate() {
+            let count = match (walk.taken, walk.arrived) {
+                (false, _) => 0,
+                (true, false) => begun(cpu),
+                (true, true) => walk.sequence.len(),
+            };
+            let began = walk.sequence.iter().take(count);
+            began.for_each(|job| take(&mut self.tasks, *job));
+        }
         self.end = self.end.min(stopped);
         self.release_until(stopped)
     }
@@ -375,6 +358,13 @@ impl Domain {
             at: at.max(self.clock),
             what: What::End { facts: self.facts },
         }
+    }
+}
+
+/// A job leaves those that wait, if it is one of them.
+fn take(tasks: &mut [DomainTask], job: JobId) {
+    if let Some(task) = tasks.get_mut(job.task.index()) {
+        task.waiting.retain(|waiting| *waiting != job.sequence);
     }
 }
 

@@ -94,18 +94,10 @@ impl Domain {
         assert_eq!(turn, Turn::Wait(at(until)), "CPU {cpu} at {now}");
     }
 
-    /// The walker of `cpu` ran these jobs, by the numbers of the scheduler, one after the other from `begun`; then it
-    /// arrives. Says whether it was the last.
-    fn arrives(&mut self, cpu: usize, begun: u64, now: u64, jobs: &[JobId]) -> bool {
+    /// The walker of `cpu` has run its jobs, and arrives. Says whether it was the last.
+    fn arrives(&mut self, cpu: usize, now: u64) -> bool {
         let barrier = self.sub_frame.unwrap();
-        let mut told = Vec::new();
-        for &job in jobs {
-            let cpu = cpu_of(cpu);
-            told.push((at(begun), Fact::Started { cpu, job }));
-            told.push((at(now), Fact::Completed { cpu, job }));
-        }
-        self.arrive(cpu, (at(now), at(now)), barrier, &mut told)
-            .unwrap()
+        self.arrive(cpu, (at(now), at(now)), barrier).unwrap()
     }
 
     fn modes(&self) -> Vec<(u64, Level)> {
@@ -133,15 +125,15 @@ fn each_cpu_has_its_jobs_of_one_sub_frame_and_who_comes_last_decides() {
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 1, &[]);
-    assert!(!domain.arrives(1, 1, 1, &[]));
+    assert!(!domain.arrives(1, 1));
     // Nothing of LO begins while CPU 0 has a HI job.
     let turn = domain.turn(1, at(2), &mut Vec::new()).unwrap();
     assert_eq!(turn, Turn::Meet);
-    assert!(domain.arrives(0, 0, 8, &[job(0, 0)]));
+    assert!(domain.arrives(0, 8));
     domain.walks(1, 8, &[job(0, 0), job(1, 0)]);
     domain.walks(0, 8, &[]);
-    assert!(!domain.arrives(0, 8, 8, &[]));
-    assert!(domain.arrives(1, 8, 48, &[job(2, 0), job(3, 0)]));
+    assert!(!domain.arrives(0, 8));
+    assert!(domain.arrives(1, 48));
     for cpu in [0, 1] {
         domain.waits(cpu, 50, FRAME);
     }
@@ -160,16 +152,16 @@ fn a_late_sub_frame_drops_what_is_below_it_in_that_frame_only() {
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
-    assert!(domain.arrives(0, 0, 11, &[job(0, 0)]));
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 11));
     domain.waits(0, 11, FRAME);
     domain.waits(1, 11, FRAME);
     assert_eq!(domain.modes(), [(11, HI)]);
     assert_eq!(domain.left()[2..], [(1, vec![]), (1, vec![])]);
     domain.walks(0, FRAME, &[job(0, 1), job(1, 0)]);
     domain.walks(1, FRAME, &[]);
-    assert!(!domain.arrives(1, FRAME, FRAME, &[]));
-    assert!(domain.arrives(0, FRAME, FRAME + 20, &[job(0, 1), job(1, 0)]));
+    assert!(!domain.arrives(1, FRAME));
+    assert!(domain.arrives(0, FRAME + 20));
     // Exactly in time.
     domain.walks(1, FRAME + 20, &[job(0, 1), job(1, 1)]);
     assert_eq!(domain.modes(), [(11, HI), (FRAME, LO)]);
@@ -182,9 +174,9 @@ fn an_overrun_is_noticed_by_who_arrives_and_the_frames_that_passed_are_skipped()
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
+    assert!(!domain.arrives(1, 0));
     assert_eq!(domain.counts(), [0, 0, 0]);
-    assert!(domain.arrives(0, 0, 350, &[job(0, 0)]));
+    assert!(domain.arrives(0, 350));
     assert_eq!(domain.counts(), [1, 1, 2]);
     // Frame 3 begins late, the second of the cycle, with the youngest jobs.
     domain.walks(0, 350, &[job(0, 3), job(1, 1)]);
@@ -200,8 +192,8 @@ fn a_sub_frame_that_ends_with_its_frame_is_no_overrun() {
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
-    assert!(domain.arrives(0, 0, FRAME, &[job(0, 0)]));
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, FRAME));
     assert_eq!(domain.counts(), [1, 0, 0]);
 }
 
@@ -210,9 +202,9 @@ fn a_sub_frame_that_ends_with_its_frame_is_no_overrun() {
 fn a_cpu_without_jobs_that_comes_late_is_no_overrun_but_it_is_waited_for() {
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
-    assert!(!domain.arrives(0, 0, 9, &[job(0, 0)]));
+    assert!(!domain.arrives(0, 9));
     domain.walks(1, 150, &[]);
-    assert!(domain.arrives(1, 150, 150, &[]));
+    assert!(domain.arrives(1, 150));
     assert_eq!(domain.counts(), [1, 0, 0]);
     domain.walks(0, 151, &[job(0, 1), job(1, 0)]);
 }
@@ -223,8 +215,8 @@ fn of_many_releases_at_once_the_scheduler_is_told_of_the_youngest() {
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
-    assert!(domain.arrives(0, 0, 850, &[job(0, 0)]));
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 850));
     assert_eq!(domain.counts(), [1, 1, 7]);
     domain.walks(0, 850, &[job(0, 8)]);
     let left = domain.left();
@@ -244,21 +236,16 @@ fn the_end_finds_an_overrun_that_nobody_came_to_notice_and_all_that_never_began(
     let mut domain = domain();
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
-    let started = Fact::Started {
-        cpu: CpuId(0),
-        job: job(0, 0),
-    };
-    let mut told = [vec![(at(1), started)], Vec::new()];
-    domain.end(at(2 * FRAME + 50), told.iter_mut()).unwrap();
+    assert!(!domain.arrives(1, 0));
+    let begun = |cpu| usize::from(cpu == 0);
+    domain.end(at(2 * FRAME + 50), begun).unwrap();
     assert_eq!(domain.counts(), [1, 1, 0]);
     // What is under way began; the second jobs made way for the third.
     let expected = [(1, vec![2]), (1, vec![1]), (2, vec![2]), (2, vec![2])];
     assert_eq!(domain.left(), expected);
     let last = domain.last_record(at(2 * FRAME + 50));
     assert_eq!(last.at, at(2 * FRAME + 50));
-    // Only that the job started was told since.
-    assert_eq!(last.what, What::End { facts: 1 });
+    assert_eq!(last.what, What::End { facts: 0 });
 }
 
 #[test]
@@ -267,11 +254,11 @@ fn no_frame_begins_and_no_job_is_released_from_the_end_on() {
     domain.begin(at(FRAME));
     domain.walks(0, 0, &[job(0, 0)]);
     domain.walks(1, 0, &[]);
-    assert!(!domain.arrives(1, 0, 0, &[]));
-    assert!(domain.arrives(0, 0, 11, &[job(0, 0)]));
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 11));
     let turn = domain.turn(0, at(FRAME + 1), &mut Vec::new()).unwrap();
     assert_eq!(turn, Turn::End);
-    domain.end(at(FRAME), [].into_iter()).unwrap();
+    domain.end(at(FRAME), |_| 0).unwrap();
     assert_eq!(domain.left()[0], (0, vec![]));
     assert_eq!(domain.left()[1], (0, vec![0]), "its place is in the second");
 }

@@ -35,7 +35,6 @@ use vestal_trace::{DomainId, Record, Recorder, Scope};
 struct Draft {
     cpu: SharedCpu,
     bodies: Vec<Bodies>,
-    numbers: Vec<TaskId>,
     trace: Tracer,
 }
 
@@ -166,12 +165,7 @@ fn draft(
     let (cpu, notes) = shared.map_err(RunError::system("make what the threads of a CPU share"))?;
     let scope = Scope::new(DomainId::FIRST, numbers, &[cpu.id]);
     let lane = Lane::new(rings, notes, &cpu, scope);
-    let draft = Draft {
-        cpu,
-        bodies,
-        numbers: numbers.clone(),
-        trace,
-    };
+    let draft = Draft { cpu, bodies, trace };
     Ok((draft, lane))
 }
 
@@ -256,7 +250,6 @@ impl Draft {
             },
             common: Arc::clone(common),
             bodies: self.bodies,
-            numbers: self.numbers,
         };
         let name = format!("vestal-{number}-walker");
         let place = Some((usize::from(number), 0));
@@ -312,9 +305,8 @@ fn end(
     let stopped = cpus.iter().map(|cpu| cpu.stopped_at.get()).max();
     let stopped = run.instant(stopped.unwrap_or(0));
     let mut domain = common.domain();
-    let mut told: Vec<_> = (0..cpus.len()).filter_map(|cpu| common.told(cpu)).collect();
     domain.scheduler.sink().open();
-    if let Err(violation) = domain.end(stopped, told.iter_mut().map(|told| &mut **told))
+    if let Err(violation) = domain.end(stopped, |cpu| common.begun(cpu))
         && let Some(cpu) = cpus.first()
     {
         cpu.stop_for_manager(format!("contract violated: {violation}"));

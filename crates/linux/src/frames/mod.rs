@@ -85,3 +85,71 @@ impl fmt::Debug for Frames {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, CpuSpec, Executive, Rights, RunError, TaskSpec};
+    use vestal_core::{Guard, Level, Task, TaskConfiguration, Wcet};
+
+    fn frames(numbers: &[&[u16]]) -> Frames {
+        let numbers = numbers.iter().map(|own| own.iter().copied().map(TaskId));
+        Frames {
+            make: Box::new(|_, _| Err("it is not asked for one".into())),
+            numbers: numbers.map(Iterator::collect).collect(),
+            length: Duration::from_millis(10),
+            barrier: Barrier::default(),
+        }
+    }
+
+    fn spec() -> TaskSpec {
+        let (span, wcet) = (Duration::from_millis(10), [Service::from_millis(1)]);
+        let task = Task::new(Level(0), span, span, Wcet::new(&wcet).unwrap()).unwrap();
+        TaskSpec {
+            name: "task".to_owned(),
+            configuration: TaskConfiguration::new(task, 1),
+            offset: Duration::ZERO,
+            demand_max: None,
+        }
+    }
+
+    /// What there is against these CPUs with so many tasks each.
+    fn refused(frames: Option<Frames>, cpus: Vec<(CpuSpec, usize)>) -> String {
+        let mut set = Executive::new(Config::new());
+        for (cpu, tasks) in cpus {
+            set = set.cpu(cpu);
+            for _ in 0..tasks {
+                set = set.task(spec(), |_| Ok(()));
+            }
+        }
+        let set = frames.into_iter().fold(set, Executive::frames);
+        match set.check(&Rights::probe()) {
+            Err(RunError::Unsupported(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn cpus_that_are_not_those_of_the_table_are_refused() {
+        let common = |tasks| (CpuSpec::common(), tasks);
+        let native = |_: &[TaskConfiguration], _| Err::<Guard, _>("it is not asked for one");
+        let one = || Some(frames(&[&[0]]));
+        let without = refused(None, vec![common(1)]);
+        assert!(without.contains("needs one"), "{without}");
+        let mixed = refused(one(), vec![common(1), (CpuSpec::native(native), 1)]);
+        assert!(mixed.contains("all CPUs"), "{mixed}");
+        for cpus in [vec![common(2)], vec![common(1), common(1)]] {
+            let other = refused(one(), cpus);
+            assert!(other.contains("are not those that"), "{other}");
+        }
+        for numbers in [[[0, 2].as_slice(), &[3]], [&[0, 1], &[1]], [&[1, 2], &[3]]] {
+            let holes = refused(Some(frames(&numbers)), vec![common(2), common(1)]);
+            assert!(holes.contains("from 0, each once"), "{holes}");
+        }
+        let empty = refused(Some(frames(&[&[]])), vec![common(0)]);
+        assert!(empty.contains("frames and tasks"), "{empty}");
+        // The control: in any order, also where a CPU has none.
+        let fits = frames(&[&[2, 0], &[], &[1]]);
+        assert_eq!(fits.misfit([2, 0, 1].into_iter()), None);
+    }
+}

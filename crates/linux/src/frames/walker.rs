@@ -12,7 +12,7 @@ use crate::words::{Passed, Stage, Ticket};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use vestal_core::{BarrierId, ContractViolation, Fact, Instant, JobId, StopReason, TaskId};
+use vestal_core::{BarrierId, ContractViolation, Instant, JobId};
 use vestal_statistics::Histogram;
 use vestal_trace::{Edge, Mechanism, Record, What};
 
@@ -23,8 +23,6 @@ pub(super) struct Walker {
     pub(super) common: Arc<Common>,
     /// In the order of the CPU's tasks, of which there is one at least.
     pub(super) bodies: Vec<Bodies>,
-    /// What the scheduler calls them.
-    pub(super) numbers: Vec<TaskId>,
 }
 
 /// What a walker notes down.
@@ -57,7 +55,6 @@ impl Walker {
                 common: &self.common,
                 jobs: Vec::with_capacity(self.bodies.len()),
                 bodies: self.bodies,
-                numbers: &self.numbers,
                 has_ended_one: false,
                 record: &mut record,
                 worker,
@@ -86,7 +83,6 @@ struct Walk<'w, 'a> {
     common: &'w Common,
     worker: &'w mut RunningWorker<'a>,
     bodies: Vec<Bodies>,
-    numbers: &'w [TaskId],
     /// Those of the present sub-frame, by the numbers of the CPU.
     jobs: Vec<JobId>,
     /// It has had the CPU since the end of a job.
@@ -133,6 +129,8 @@ impl Walk<'_, '_> {
         if is_due {
             domain.scheduler.put(span(self.index, now, Edge::Begin));
         }
+        // Before anybody can find that the sequence is taken.
+        self.common.begins(self.index, 0);
         let turn = domain.turn(self.index, now, &mut self.jobs);
         if is_due {
             let done = monotonic_nanos();
@@ -158,33 +156,12 @@ impl Walk<'_, '_> {
                 let trace = &self.worker.trace;
                 self.worker.own.go_on(Duty::JobEnd, trace);
             }
-            self.run_job(job)?;
+            self.common.begins(self.index, place + 1);
+            let bodies = self.bodies.get_mut(job.task.index());
+            let unknown = ContractViolation::UnknownTask(job.task);
+            self.worker.walk(job, bodies.ok_or(unknown)?)?;
         }
         Ok(!self.is_ending())
-    }
-
-    fn run_job(&mut self, local: JobId) -> Step {
-        let index = local.task.index();
-        let unknown = ContractViolation::UnknownTask(local.task);
-        let task = *self.numbers.get(index).ok_or(unknown)?;
-        let (cpu, job) = (cpu_of(self.index), JobId { task, ..local });
-        self.tell(monotonic_nanos(), Fact::Started { cpu, job });
-        let bodies = self.bodies.get_mut(index).ok_or(unknown)?;
-        let ended = self.worker.walk(local, bodies)?;
-        if ended.completed {
-            self.tell(ended.finished, Fact::Completed { cpu, job });
-        } else if !self.worker.cpu.stop_requested() {
-            let why = StopReason::Cancelled;
-            self.tell(ended.finished, Fact::Stopped { cpu, job, why });
-        }
-        Ok(())
-    }
-
-    /// What happened to a job when the clock said so: the scheduler learns it when this walker arrives.
-    fn tell(&self, clock: u64, fact: Fact) {
-        if let Some(mut told) = self.common.told(self.index) {
-            told.push((self.worker.cpu.instant(clock), fact));
-        }
     }
 
     /// Comes to the barrier. Who is the last decides, and lets all go on.
@@ -197,10 +174,7 @@ impl Walk<'_, '_> {
             let clock = monotonic_nanos();
             let now = self.worker.cpu.instant(clock);
             domain.scheduler.put(span(self.index, now, Edge::Begin));
-            let is_last = match self.common.told(self.index) {
-                Some(mut told) => domain.arrive(self.index, (at, now), barrier, &mut told),
-                None => Ok(false),
-            };
+            let is_last = domain.arrive(self.index, (at, now), barrier);
             let done = monotonic_nanos();
             let after = self.worker.cpu.instant(done);
             domain.scheduler.put(span(self.index, after, Edge::End));

@@ -273,6 +273,36 @@ mod tests {
         );
     }
 
+    /// A scheduler of several CPUs writes with the numbers of the recording, and its end comes after all that CPUs say.
+    #[test]
+    fn what_cpus_have_in_common_keeps_its_numbers_and_ends_last() {
+        let (mut lane, mut tracers, cpu) = lane(1, 1, false);
+        cpu.stopped_at.set(u64::MAX);
+        let mut common = lane.add_common_ring(8);
+        let job = |task| JobId {
+            task: TaskId(task),
+            sequence: 3,
+        };
+        let released = |task| Fact::Released { job: job(task) };
+        common.observed(Instant::from_nanos(4), released(0));
+        tracers[1].observed(Instant::from_nanos(5), released(0));
+        common.observed(Instant::from_nanos(6), released(2));
+        let (mut merger, seen) = merger_of(vec![lane]);
+        merger.finish(last(None));
+        merger.end(Some(Record {
+            at: Instant::from_nanos(2),
+            what: What::End { facts: 0 },
+        }));
+        let seen = seen.lock().unwrap();
+        // The first says which domain has the word.
+        let jobs = [1, 2, 3].map(|place: usize| seen[place].what);
+        // The only task of CPU 1 is task 1 of the recording.
+        let expected = [0, 1, 2].map(|task| What::Observed(released(task)));
+        assert_eq!(jobs, expected);
+        assert_eq!(seen[4].what, What::End { facts: 0 });
+        assert_eq!(merger.recorded().records, 5);
+    }
+
     #[test]
     fn nothing_is_handed_on_past_a_group_that_is_still_open() {
         let (mut merger, mut tracers, seen, _) = merger(1, false);

@@ -119,6 +119,15 @@ impl Lane {
         }
     }
 
+    /// A ring of what is about tasks and CPUs beyond this one, behind those that there are.
+    #[cfg(test)]
+    pub(super) fn add_common_ring(&mut self, records: usize) -> Tracer {
+        let mut rings = Rings::default();
+        let tracer = rings.add_common(records);
+        self.rings.append(&mut rings.0);
+        tracer
+    }
+
     pub(super) const fn scope(&self) -> &Scope {
         &self.scope
     }

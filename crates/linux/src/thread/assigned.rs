@@ -68,7 +68,7 @@ impl RunningWorker<'_> {
     }
 
     /// Notes the job down, as under native dispatch.
-    pub(super) fn note_end(&mut self, job: &Ended) {
+    fn note_end(&mut self, job: &Ended) {
         let (cpu, task) = (self.cpu, self.task);
         let stopping = cpu.stop_requested();
         let consumed = self.own.end_job(task, job);

@@ -2,7 +2,6 @@
 
 use super::worker::RunningWorker;
 use crate::body::Bodies;
-use crate::job::Ended;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use std::mem::swap;
 use vestal_core::{ContractViolation, JobId};
@@ -17,7 +16,7 @@ impl RunningWorker<'_> {
         &mut self,
         job: JobId,
         bodies: &mut Bodies,
-    ) -> Result<Ended, ContractViolation> {
+    ) -> Result<(), ContractViolation> {
         let (cpu, sequence) = (self.cpu, job.sequence);
         let task = cpu.tasks.of(job.task)?;
         self.task = task;
@@ -32,14 +31,24 @@ impl RunningWorker<'_> {
         task.jobs.begin(sequence, own_cpu_nanos());
         let release = cpu.run.clock_at(task.release_of(sequence));
         let (started, ended) = self.run_job(sequence, release);
-        self.record_job_end(Edge::Begin);
-        self.note_end(&ended);
-        self.record_job_end(Edge::End);
+        let (completed, stopping) = (ended.completed, cpu.stop_requested());
+        self.record_end(&ended, completed, !completed && stopping);
+        let consumed = self.own.end_job(task, &ended);
+        if completed {
+            self.own
+                .note_completed(task, (&ended, consumed), &self.trace);
+            self.record_job_end(Edge::End);
+        } else if stopping {
+            self.note_unfinished(&ended);
+        } else {
+            let why = task.verdicts.why_dropped(sequence);
+            self.own.note_dropped(task, sequence, why);
+        }
         self.note_costs(started.saturating_sub(woken), &ended);
         task.jobs.finish(sequence);
         self.is_done();
         self.exchange(bodies);
-        Ok(ended)
+        Ok(())
     }
 
     /// The body of the task whose turn it is, for the one that is here.

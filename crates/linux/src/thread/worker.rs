@@ -229,7 +229,7 @@ impl RunningWorker<'_> {
     }
 
     /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
-    /// Natively that end is read from the clock in a group of records, which stays open.
+    /// Where workers record jobs, that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (cpu, task) = (self.cpu, self.task);
         let natively = cpu.terms.duties.is_native();
@@ -244,7 +244,8 @@ impl RunningWorker<'_> {
         let started = monotonic_nanos();
         let at = cpu.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
-        if natively {
+        let records_jobs = cpu.terms.duties.records_jobs();
+        if records_jobs {
             let (cpu, job) = (CPU, task.job(sequence));
             self.trace.observed(at, Fact::Started { cpu, job });
         }
@@ -254,7 +255,7 @@ impl RunningWorker<'_> {
         self.trace.close();
         let completed = self.call_body(sequence, release);
         let cpu = own_cpu_nanos();
-        if natively {
+        if records_jobs {
             self.trace.open();
         }
         let finished = monotonic_nanos();
@@ -430,7 +431,7 @@ impl RunningWorker<'_> {
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
     /// demoted may have to wait for its priority.
-    fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
+    pub(super) fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
         let at = self.cpu.instant(job.finished);
         let (cpu, id) = (CPU, self.task.job(job.sequence));
         if completed {

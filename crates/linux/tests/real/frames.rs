@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::frames::{self, FrameConfiguration, FrameTable, Span};
 use vestal_core::model::LevelSet;
-use vestal_core::{Duration, Enforcement, Event, Level, Service, TaskConfiguration, TaskId};
+use vestal_core::{
+    Duration, Enforcement, Event, Fact, Instant, Level, Service, TaskConfiguration, TaskId,
+};
 use vestal_linux::fault::{affinity, monotonic_nanos};
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
@@ -267,6 +269,30 @@ fn order(log: &[(Place, u64, u64)]) -> BTreeMap<(usize, u64), Vec<usize>> {
     order
 }
 
+/// What is drawn: starts and ends of jobs stand in the records in the order of time, and in each frame no LO job starts
+/// before the last HI job was complete.
+fn seen_in_order(records: &[Record]) {
+    let mut seen: Vec<(Instant, Fact)> = Vec::new();
+    for record in records {
+        if let What::Observed(fact) = record.what {
+            seen.push((record.at, fact));
+        }
+    }
+    assert_eq!(seen.len(), 2 * 60);
+    assert!(seen.is_sorted_by_key(|&(at, _)| at));
+    let mut complete: BTreeMap<u64, usize> = BTreeMap::new();
+    for (_, fact) in seen {
+        if let Fact::Completed { job, .. } = fact {
+            *complete.entry(job.sequence).or_default() += 1;
+        }
+        if let Fact::Started { job, .. } = fact
+            && job.task >= TaskId(4)
+        {
+            assert!(complete[&job.sequence] >= 4, "{job:?} starts early");
+        }
+    }
+}
+
 #[test]
 fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
     let _alone = alone();
@@ -282,6 +308,7 @@ fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
             assert_eq!(overlaps(&ran.log), 0, "{barrier:?}");
             assert_eq!(counts(&ran.report), frames(0, 0, 0), "{barrier:?}");
             assert_eq!(ran.report.jobs.completed, 60);
+            seen_in_order(&ran.records);
             assert_eq!(ran.report.jobs.missed, 0);
             assert_eq!(ran.report.frames.unwrap().barrier, barrier);
             // Each of two barriers in ten frames is passed by one that waited.
