@@ -2,6 +2,7 @@
 //! each of them.
 
 use super::cpus::{config, entry_of, with_task};
+use super::share::ppm;
 use super::{Barrier, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
@@ -130,7 +131,17 @@ pub(super) fn executive(
     config.tolerance = Some(overhead(settings));
     let mut executive = Executive::new(config).frames(frames);
     for (cpu, tasks) in placed {
-        executive = executive.cpu(CpuSpec::common().on(entry_of(cpu, settings)));
+        // Nothing stops a job at any limit.
+        let demands = tasks.iter().filter_map(|inside| {
+            let period = lists.tasks().get(inside.index())?.task.period;
+            let task = *cluster.tasks.get(inside.index())?;
+            Some(ppm(session.demand_max(task), period))
+        });
+        let spec = CpuSpec {
+            utilization_ppm: Some(demands.fold(0, u64::saturating_add)),
+            ..CpuSpec::common()
+        };
+        executive = executive.cpu(spec.on(entry_of(cpu, settings)));
         for inside in tasks {
             let task = cluster.tasks.get(inside.index()).copied().unwrap_or(inside);
             if let Some(entry) = lists.tasks().get(inside.index()) {

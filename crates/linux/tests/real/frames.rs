@@ -1,10 +1,9 @@
 //! Frame tables: walkers, barriers and who decides, on two processors.
 
-use crate::support::{
-    HI, LO, alone, config, eventually, ms, native, real_time_threads, spec, well,
-};
+mod disturbed;
+
+use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::frames::{self, FrameConfiguration, FrameTable, Span};
 use vestal_core::model::LevelSet;
@@ -15,7 +14,7 @@ use vestal_linux::fault::{affinity, monotonic_nanos};
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
     Barrier, BoxedScheduler, Cancelled, Config, CpuSpec, Executive, Frames, JobContext, Monitor,
-    Processor, Recording, Report, RunError, TaskSpec,
+    Processor, Recording, Report, TaskSpec,
 };
 use vestal_trace::replay::{Failure, replay};
 use vestal_trace::{Dispatch, Header, Record, TaskInfo, What, World};
@@ -399,49 +398,6 @@ fn a_frame_that_overruns_is_counted_and_so_are_those_that_are_skipped() {
     }
 }
 
-#[test]
-fn a_body_that_never_returns_keeps_no_run_from_ending_and_its_release_is_accounted_for() {
-    let _alone = alone();
-    let Some(places) = two_processors() else {
-        return;
-    };
-    for barrier in BARRIERS {
-        let returns = Arc::new(AtomicBool::new(false));
-        let may_return = Arc::clone(&returns);
-        let demand = move |place| {
-            while place == (1, 1, 3) && !may_return.load(Ordering::SeqCst) {
-                std::hint::spin_loop();
-            }
-            usual(place)
-        };
-        let begun = monotonic_nanos();
-        let ran = run(&places, barrier, demand);
-        let took = Duration::from_nanos(monotonic_nanos() - begun);
-        // The run, patience, and what it takes to begin.
-        assert!(took < Duration::from_millis(400 + 200 + 500), "{took:?}");
-        assert_eq!(ran.report.stuck, ["second-1"], "{barrier:?}");
-        assert_eq!(counts(&ran.report).overrun, 1, "{barrier:?}");
-        for task in jobs(&ran.report).iter().flatten() {
-            let accounted = task.completed + task.dropped + task.unfinished;
-            assert_eq!((task.released, accounted), (10, 10), "{task:?}");
-        }
-        assert_eq!(real_time_threads(std::process::id()), NOBODY);
-        returns.store(true, Ordering::SeqCst);
-        let walkers = || threads_called("-walker");
-        assert!(eventually(|| walkers() == 0), "{barrier:?} keeps a walker");
-    }
-}
-
-/// How many threads of this process are called so.
-fn threads_called(part: &str) -> usize {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap();
-    let names = threads.filter_map(|thread| {
-        let path = thread.ok()?.path().join("comm");
-        std::fs::read_to_string(path).ok()
-    });
-    names.filter(|name| name.contains(part)).count()
-}
-
 /// CPUs 0 and 2 of the set share a processor, as do 1 and 3.
 #[test]
 fn cpus_that_share_processors_wait_for_each_other_and_come_through() {
@@ -487,37 +443,4 @@ fn a_replay_that_has_nothing_to_spare_decides_otherwise() {
         assert!(matches!(decided.what, What::Decided { .. }), "{found}");
         assert_eq!(decided.at.as_nanos() / 1_000_000 / FRAME_MS, 4, "{found}");
     });
-}
-
-#[test]
-fn a_body_that_panics_ends_the_run_and_is_never_called_again() {
-    let _alone = alone();
-    let Some(places) = two_processors() else {
-        return;
-    };
-    for barrier in BARRIERS {
-        let log = Log::default();
-        let set = Executive::new(settings()).frames(common(2, barrier));
-        let demand = |place| {
-            assert!(place != (1, 0, 2), "the third is too much");
-            usual(place)
-        };
-        let set = with_tasks(set, &places, CpuSpec::common, demand, &log);
-        let begun = monotonic_nanos();
-        let error = set.run(Duration::from_millis(20_000)).unwrap_err();
-        assert!(monotonic_nanos() - begun < 2_000_000_000);
-        let RunError::BodyPanicked { task, message } = error else {
-            panic!("{error}");
-        };
-        assert_eq!(
-            (task.as_str(), message.as_str()),
-            ("first-1", "the third is too much")
-        );
-        let log = log.lock().unwrap();
-        let after = log
-            .iter()
-            .filter(|((cpu, task, job), _, _)| (*cpu, *task) == (1, 0) && *job >= 2);
-        assert_eq!(after.count(), 0);
-        assert_eq!(real_time_threads(std::process::id()), NOBODY);
-    }
 }
