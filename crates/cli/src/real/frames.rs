@@ -185,3 +185,7 @@ pub(super) fn lines(report: &FrameReport, lists: &FrameLists) -> [String; 2] {
         ),
     ]
 }
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod tests;
