@@ -263,6 +263,63 @@ fn no_frame_begins_and_no_job_is_released_from_the_end_on() {
     assert_eq!(domain.left()[1], (0, vec![0]), "its place is in the second");
 }
 
+/// The last one comes when the run is over: frames that would begin then do not.
+#[test]
+fn who_comes_last_after_the_end_decides_nothing() {
+    let mut domain = domain();
+    domain.begin(at(2 * FRAME));
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(!domain.arrives(0, 2 * FRAME));
+    assert_eq!(domain.counts(), [1, 1, 0]);
+    let turn = domain.turn(0, at(2 * FRAME + 1), &mut Vec::new()).unwrap();
+    assert_eq!(turn, Turn::Meet);
+}
+
+/// One sub-frame in each frame, which always ends at the same barrier. CPU 1 has nothing in the first, because its task
+/// begins with the second, and comes late.
+fn of_one_sub_frame() -> Domain {
+    let (ns, wcet) = (Duration::from_nanos(FRAME), [Service::from_nanos(30)]);
+    let task = Task::new(LO, ns, ns, Wcet::new(&wcet).unwrap()).unwrap();
+    let span = |start| Span { start, len: 1 };
+    let engine = Frames::new(&FrameConfiguration {
+        tasks: &[task; 2],
+        levels: LevelSet::new(1).unwrap(),
+        cpus: 2,
+        table: FrameTable {
+            frame: ns,
+            spans: &[span(0), span(1)],
+            entries: &[0, 1].map(TaskId),
+            barriers: &[Duration::from_nanos(30)],
+        },
+        overhead: Duration::ZERO,
+        wake_granularity: Duration::ZERO,
+    });
+    let scheduler: BoxedScheduler = Box::new(engine.unwrap());
+    let offsets = [Duration::ZERO, ns].into_iter().enumerate();
+    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), offset, ns));
+    let recorder = Recorder::new(scheduler, Tracer::list());
+    let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
+    domain.begin(at(10 * FRAME));
+    domain
+}
+
+#[test]
+fn a_cpu_that_comes_late_to_a_barrier_has_not_come_to_the_next_one() {
+    let mut domain = of_one_sub_frame();
+    domain.walks(0, 0, &[job(0, 0)]);
+    assert!(!domain.arrives(0, 9));
+    domain.walks(1, 150, &[]);
+    assert!(domain.arrives(1, 150));
+    domain.walks(0, 151, &[job(0, 1)]);
+    domain.walks(1, 151, &[job(0, 0)]);
+    assert!(!domain.arrives(0, 160));
+    // Frame 1 is over since 200, and CPU 1 had a job in it.
+    assert!(domain.arrives(1, 250));
+    assert_eq!(domain.record.frames.overrun, 1);
+}
+
 #[test]
 fn releases_are_counted_up_to_an_instant_and_before_the_end() {
     let task = DomainTask::new(
