@@ -205,6 +205,10 @@ pub(crate) struct RunArgs {
     /// point, deferred not before the CPU is idle
     #[arg(long, value_name = "immediate|deferred")]
     pub(crate) termination: Option<String>,
+    /// Where the CPUs of a frame table wait for each other: spin looks at a word for some microseconds and then waits as
+    /// futex does, pthread is the barrier of that library [default: spin]
+    #[arg(long, value_name = "pthread|futex|spin")]
+    pub(crate) barrier: Option<String>,
     /// The CPUs to use, one for each of the set, for instance 1, 0-3 or 0,1,0,1 [default: the last ones that are allowed]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,

@@ -27,6 +27,12 @@ impl std::error::Error for Cancelled {}
 /// One job of a task; its body is called once with it.
 pub type Body = dyn FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send;
 
+/// What a task's jobs do, and how much of it.
+pub(crate) struct Bodies {
+    pub(crate) body: Box<Body>,
+    pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+}
+
 /// What a job body may know and do.
 #[derive(Debug)]
 pub struct JobContext<'a> {

@@ -27,6 +27,8 @@ pub enum Decider {
     Native(Box<MakeGuard>),
     /// A manager dispatches the jobs as a scheduler says, any of one CPU: *managed dispatch*.
     Managed(Box<MakeScheduler>),
+    /// The scheduler of a frame table that all CPUs of the set have in common ([`crate::Executive::frames`]).
+    Common,
 }
 
 impl fmt::Debug for Decider {
@@ -34,6 +36,7 @@ impl fmt::Debug for Decider {
         f.write_str(match self {
             Self::Native(_) => "Native",
             Self::Managed(_) => "Managed",
+            Self::Common => "Common",
         })
     }
 }
@@ -76,6 +79,15 @@ impl CpuSpec {
         })))
     }
 
+    /// A CPU of a frame table, without a guarantee.
+    #[must_use]
+    pub fn common() -> Self {
+        Self {
+            guarantee: false,
+            ..Self::with(Decider::Common)
+        }
+    }
+
     const fn with(decider: Decider) -> Self {
         Self {
             processor: None,
@@ -112,6 +124,7 @@ impl Decider {
         Ok(match self {
             Self::Native(make) => RunScheduler::Guard(Box::new(make(tasks, granularity)?)),
             Self::Managed(make) => RunScheduler::Dispatching(make(tasks, Service::ZERO)?),
+            Self::Common => return Err("its CPU has no scheduler of its own".into()),
         })
     }
 }

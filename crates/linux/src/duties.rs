@@ -9,6 +9,8 @@ pub(crate) enum Source {
     Counted,
     /// The manager assigns one job at a time.
     Assigned,
+    /// A walker goes through those of a sequence.
+    Sequence,
 }
 
 /// What is expected of whom. The driver says it before a run begins, and nothing changes it.
@@ -30,6 +32,11 @@ pub(crate) struct Duties {
 impl Duties {
     /// Whether jobs go by the kernel's priorities, and workers begin them.
     pub(crate) fn is_native(self) -> bool {
+        matches!(self.source, Source::Own | Source::Counted)
+    }
+
+    /// Whether workers record when jobs begin and end; else that is reported to a scheduler, which is recorded.
+    pub(crate) fn records_jobs(self) -> bool {
         self.source != Source::Assigned
     }
 

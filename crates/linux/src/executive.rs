@@ -1,12 +1,13 @@
 //! The executive: takes the CPUs of a set with their tasks and bodies, checks that a run is possible, and runs them.
 
-use crate::body::{Cancelled, JobContext};
+use crate::body::{Bodies, Cancelled, JobContext};
 use crate::calibrate::{Calibration, calibrate};
 use crate::config::{Config, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
-use crate::decider::CpuSpec;
+use crate::decider::{CpuSpec, Decider};
 use crate::error::RunError;
-use crate::launch::{Bodies, Launch};
+use crate::frames::{self, Frames};
+use crate::launch::Launch;
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, Wish};
 use crate::recording::Recording;
 use crate::report::{Ended, Report};
@@ -32,6 +33,8 @@ pub struct Executive {
     /// A task that was added before there was a CPU for it.
     homeless: Option<String>,
     recording: Option<Recording>,
+    /// What all CPUs have in common, if their jobs are in a frame table.
+    frames: Option<Frames>,
     #[cfg(feature = "real")]
     fault: Option<(Option<vestal_core::CpuId>, crate::fault::Fault)>,
 }
@@ -55,6 +58,7 @@ impl Executive {
             bodies: Vec::new(),
             homeless: None,
             recording: None,
+            frames: None,
             #[cfg(feature = "real")]
             fault: None,
         }
@@ -117,6 +121,15 @@ impl Executive {
         self
     }
 
+    /// Gives all CPUs the scheduler of a frame table: each of them is [`CpuSpec::common`], and has the tasks whose places
+    /// are there. Mechanism, monitor, termination and heartbeat of the configuration are not used, and nothing is enforced
+    /// but the order.
+    #[must_use]
+    pub fn frames(mut self, frames: Frames) -> Self {
+        self.frames = Some(frames);
+        self
+    }
+
     /// Lets something go wrong on every CPU of the set, for tests.
     #[cfg(feature = "real")]
     #[must_use]
@@ -145,7 +158,7 @@ impl Executive {
     ///
     /// # Errors
     /// [`RunError`]; nothing has run unless it says so.
-    pub fn run(self, span: Duration) -> Result<Report, RunError> {
+    pub fn run(mut self, span: Duration) -> Result<Report, RunError> {
         let rights = Rights::probe();
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
@@ -161,7 +174,12 @@ impl Executive {
             _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
         let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu, &rights));
         let calibrations = calibrations.collect::<Result<_, _>>()?;
-        self.launch(plan, calibrations).execute(span)
+        let frames = self.frames.take();
+        let launch = self.launch(plan, calibrations);
+        match frames {
+            Some(frames) => frames::execute(launch, frames, span),
+            None => launch.execute(span),
+        }
     }
 
     /// Whether [`Self::run`] would be refused with these rights; nothing runs.
@@ -183,7 +201,25 @@ impl Executive {
             homeless: self.homeless.as_deref(),
             ring_bytes: recording.map_or(0, |recording| recording.bytes(tasks, cpus)),
         };
+        if let Some(why) = self.mixed() {
+            return Err(RunError::Unsupported(why));
+        }
         wish.plan(rights)
+    }
+
+    /// What does not fit of CPUs with and without a scheduler of their own.
+    fn mixed(&self) -> Option<String> {
+        let is_common = |cpu: &CpuTasks| matches!(cpu.spec.decider, Decider::Common);
+        let common = self.cpus.iter().filter(|cpu| is_common(cpu)).count();
+        let Some(frames) = &self.frames else {
+            let why = "a CPU of a frame table needs one: see `Executive::frames`";
+            return (common > 0).then(|| why.to_owned());
+        };
+        if common < self.cpus.len() {
+            let why = "all CPUs of a frame table have its scheduler: see `CpuSpec::common`";
+            return Some(why.to_owned());
+        }
+        frames.misfit(self.cpus.iter().map(|cpu| cpu.tasks.len()))
     }
 
     fn launch(self, plan: RunPlan, calibrations: Vec<Calibration>) -> Launch {
@@ -208,7 +244,7 @@ impl Executive {
     }
 
     fn calibrate(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Calibration, RunError> {
-        if !self.config.calibrate {
+        if !self.config.calibrate || self.frames.is_some() {
             return Ok(Calibration::default());
         }
         let low = i32::from(self.config.priorities.0);

@@ -1,7 +1,7 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
 use crate::account::{Account, Note};
-use crate::body::Body;
+use crate::body::Bodies;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
 use crate::control::ManagerRecord;
@@ -32,16 +32,10 @@ use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
-use vestal_trace::{DomainId, Recorder, Scope};
+use vestal_trace::{DomainId, Record, Recorder, Scope};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
-
-/// What a task's jobs do, and how much of it.
-pub(crate) struct Bodies {
-    pub(crate) body: Box<Body>,
-    pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
-}
 
 /// A run for which everything has been checked.
 pub(crate) struct Launch {
@@ -55,6 +49,9 @@ pub(crate) struct Launch {
     #[cfg(feature = "real")]
     pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
 }
+
+/// What all threads of one CPU share.
+pub(crate) type SharedCpu = Arc<Cpu>;
 
 /// A CPU of the set whose threads have not been started.
 struct Draft {
@@ -88,7 +85,12 @@ impl Launch {
         let scopes = self.scopes();
         let recording = self.recording.take();
         let ring_records = recording.as_ref().map(|recording| recording.ring_records);
-        let consumer = recording.map(|recording| self.begin(recording, &schedulers, tolerance));
+        let has_guard = |scheduler: &RunScheduler| matches!(scheduler, RunScheduler::Guard(_));
+        let granularity = match schedulers.iter().any(has_guard) {
+            true => tolerance,
+            false => Service::ZERO,
+        };
+        let consumer = recording.map(|recording| self.begin(recording, granularity));
         let consumer = consumer.transpose()?;
         let is_recorded = consumer.is_some();
         let (mut drafts, mut lanes) = (Vec::new(), Vec::new());
@@ -105,7 +107,7 @@ impl Launch {
             Ok(going) => going,
             Err((source, threads)) => {
                 abandon(&run, &cpus, threads, patience);
-                finish(gatherer, Vec::new())?;
+                finish(gatherer, Vec::new(), None)?;
                 let what = "start the threads of the run";
                 return Err(RunError::System { what, source });
             }
@@ -121,7 +123,7 @@ impl Launch {
             rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
             end: record.as_ref().and_then(|record| record.end),
         });
-        let finished = finish(gatherer, last.collect());
+        let finished = finish(gatherer, last.collect(), None);
         let ended = how_it_ended(&run, &cpus)?;
         let records: Option<Vec<ManagerRecord>> = records.into_iter().collect();
         let records = records.ok_or(RunError::ManagerHung)?;
@@ -140,7 +142,7 @@ impl Launch {
     }
 
     /// What there is beside the shared words, by CPU.
-    fn parts(
+    pub(crate) fn parts(
         &self,
         noted: impl Iterator<Item = ((ManagerRecord, Account), Observer)>,
         stuck: &[Place],
@@ -180,18 +182,13 @@ impl Launch {
     }
 
     /// Makes the consumer of a recording.
-    fn begin(
+    pub(crate) fn begin(
         &self,
         recording: Recording,
-        schedulers: &[RunScheduler],
-        tolerance: Service,
+        granularity: Service,
     ) -> Result<Box<Consumer>, RunError> {
-        let has_guard = |scheduler: &RunScheduler| matches!(scheduler, RunScheduler::Guard(_));
         let beginning = Beginning {
-            granularity: match schedulers.iter().any(has_guard) {
-                true => tolerance,
-                false => Service::ZERO,
-            },
+            granularity,
             processors: self.plan.cpus.iter().map(|cpu| cpu.processor).collect(),
         };
         (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
@@ -218,7 +215,8 @@ impl Launch {
             None => Tracer::off(),
         });
         let tracers = tracers.collect();
-        let cpu = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
+        let limit = |id| first_limit(&scheduler, id);
+        let cpu = self.share(run, index, cpu, (plan, kind), tolerance, limit);
         let failed = RunError::system("make the manager's event descriptor");
         let (cpu, notes) = cpu.map_err(failed)?;
         let lane = Lane::new(rings, notes, &cpu, scope);
@@ -236,22 +234,21 @@ impl Launch {
     }
 
     /// What the threads of CPU `index` will share.
-    fn share(
+    pub(crate) fn share(
         &self,
         run: &Arc<Run>,
         index: usize,
         cpu: CpuTasks,
         (plan, kind): (&CpuPlan, Kind),
         tolerance: Service,
-        scheduler: &RunScheduler,
+        limit: impl Fn(TaskId) -> Allowance,
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config, &plan.asked));
         let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {
-            let limit = first_limit(scheduler, id);
-            let mut task = self.task(spec, plan, fifo, limit);
+            let mut task = self.task(spec, plan, fifo, limit(id));
             task.limits.tolerated_nanos = tolerated;
             task
         });
@@ -295,7 +292,7 @@ impl Launch {
     }
 
     /// Starts the thread that takes notes and records, on any processor that the run does not use.
-    fn gather(
+    pub(crate) fn gather(
         &self,
         lanes: Vec<Lane>,
         consumer: Option<Box<Consumer>>,
@@ -320,6 +317,7 @@ impl Launch {
             cpus: cpus.to_vec(),
             processor,
             priority,
+            common: None,
         };
         let low = i32::from(self.config.priorities.0);
         let (set_up, main) = (Watchdog::set_up, Watchdog::main);
@@ -411,7 +409,7 @@ impl Starting<'_> {
             Kind::Huang2014(paper) => {
                 self.driver(Huang2014::new(enactor, paper), record, priority)?
             }
-            Kind::Native { .. } | Kind::Managed { .. } => {
+            Kind::Native { .. } | Kind::Managed { .. } | Kind::Walked => {
                 self.driver(Native::new(enactor), record, priority)?
             }
         };
@@ -482,23 +480,24 @@ impl Going {
 }
 
 /// Of these places the tasks on CPU `index` of the set.
-fn of_cpu(places: &[Place], index: usize) -> Vec<usize> {
+pub(crate) fn of_cpu(places: &[Place], index: usize) -> Vec<usize> {
     let here = places.iter().filter(|(cpu, _)| *cpu == index);
     here.map(|&(_, task)| task).collect()
 }
 
 /// Ends a run of which not all threads could be started.
-fn abandon(run: &Run, cpus: &[Arc<Cpu>], threads: Threads, patience: Duration) {
+pub(crate) fn abandon(run: &Run, cpus: &[Arc<Cpu>], threads: Threads, patience: Duration) {
     run.request_stop(Cause::SetupFailed);
     cpus.iter().for_each(|cpu| cpu.halt());
     let _ = threads.join(patience);
 }
 
-fn finish(
+pub(crate) fn finish(
     gatherer: Gatherer,
     last: Vec<Last>,
+    common: Option<Record>,
 ) -> Result<(Option<Recorded>, Vec<Account>), RunError> {
-    let finished = gatherer.finish(last);
+    let finished = gatherer.finish(last, common);
     finished.map_err(RunError::system("gather notes and records"))
 }
 
@@ -530,7 +529,7 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 }
 
 /// Opens the run, on all CPUs with one epoch.
-fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
+pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
     let epoch = monotonic_nanos() + HEAD_START_NANOS;
     run.epoch.set(epoch);
     run.end.set(epoch.saturating_add(span.as_nanos()));
@@ -541,7 +540,7 @@ fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
     }
 }
 
-fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
+pub(crate) fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
     let of = |cpu: u16| cpus.get(usize::from(cpu));
     match run.stop_cause() {
         Some(Cause::Finished) => Ok(Ended::Finished),

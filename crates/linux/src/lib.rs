@@ -26,6 +26,9 @@
 //! budget is held in its body while the CPU is free. By how much a budget may be exceeded until then, a trial before the
 //! run finds out ([`report::EnforcementReport::server_granularity`]).
 //!
+//! *Frame tables* ([`Executive::frames`]): all CPUs have one scheduler in common, no managers, and one worker each, which
+//! walks through the jobs of its CPU and waits for the others at barriers. See `docs/adr/0015-barriers.md`.
+//!
 //! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
 //!
 //! Two tasks from Rust:
@@ -44,6 +47,7 @@
 
 mod allowance;
 mod armed;
+mod barrier;
 pub mod body;
 mod calibrate;
 pub mod config;
@@ -63,6 +67,7 @@ mod executive;
 pub mod fault;
 mod feature;
 pub mod foreign;
+pub mod frames;
 mod job;
 mod launch;
 pub mod measure;
@@ -88,11 +93,13 @@ mod zss;
 use vestal_account as account;
 use vestal_sys as sys;
 
+pub use barrier::Barrier;
 pub use body::{Cancelled, JobContext};
 pub use config::{Config, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
+pub use frames::Frames;
 pub use monitor::Monitor;
 pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};

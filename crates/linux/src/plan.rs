@@ -1,7 +1,7 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
 use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
-use crate::decider::{CpuSpec, RunScheduler, limits_of};
+use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
@@ -57,6 +57,8 @@ pub(crate) struct CpuPlan {
 pub(crate) struct Asked {
     /// Whether the manager dispatches.
     pub(crate) managed: bool,
+    /// Whether there is none, and a walker goes from barrier to barrier.
+    pub(crate) walked: bool,
     /// Whether jobs without slack have others suspended, by priorities below those of the workers.
     pub(crate) suspends: bool,
     /// Whether jobs are suspended until instants, and then held.
@@ -158,7 +160,8 @@ impl Wish<'_> {
     }
 }
 
-/// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold.
+/// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold, and a walker to its
+/// barriers.
 const SERVED_NANOS: u64 = 500_000;
 
 /// The plan of a CPU that has no processor yet.
@@ -244,6 +247,17 @@ impl CpuTasks {
     /// What its decider asks for.
     fn ask(&self, config: &Config) -> Result<Asked, RunError> {
         let tasks = self.configurations();
+        if matches!(self.spec.decider, Decider::Common) {
+            return Ok(Asked {
+                managed: true,
+                walked: true,
+                suspends: false,
+                slices: false,
+                budgets_outlive_jobs: false,
+                stops_at_own_limit: false,
+                limits: vec![Vec::new(); tasks.len()],
+            });
+        }
         let decider = self.decide_with(Service::ZERO)?;
         let (scheduler, interest): (&dyn Scheduler, _) = match &decider {
             RunScheduler::Guard(guard) => (guard.as_ref(), Some(guard.interest())),
@@ -251,6 +265,7 @@ impl CpuTasks {
         };
         Ok(Asked {
             managed: interest.is_none(),
+            walked: false,
             suspends: config.enforce && interest == Some(Interest::IncompleteJobs),
             slices: scheduler.suspends_until_instants(),
             budgets_outlive_jobs: scheduler.budgets_outlive_jobs(),
@@ -292,7 +307,7 @@ impl CpuTasks {
             Monitor::Heartbeat => config.heartbeat.as_nanos(),
             Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
         };
-        let beat = match asked.budgets_outlive_jobs {
+        let beat = match asked.budgets_outlive_jobs || asked.walked {
             true => beat.min(SERVED_NANOS),
             false => beat,
         };

@@ -212,6 +212,7 @@ fn what_a_decider_asks_for_comes_from_itself_whichever_dispatch() {
         (Enforcement::ZeroSlack, true, false),
     ] {
         let expected = Asked {
+            walked: false,
             managed: false,
             suspends,
             slices,

@@ -1,6 +1,7 @@
 //! What a run has to say.
 
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
+use crate::barrier::Barrier;
 use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::monitor::Monitor;
@@ -31,6 +32,8 @@ pub struct Report {
     pub jobs: JobCounts,
     /// What there is to say of each CPU of the set, in their order.
     pub cpus: Vec<CpuReport>,
+    /// What became of the frames of a table; `None` where there is none.
+    pub frames: Option<FrameReport>,
     /// What the watchdog used; it has another processor if there is one.
     pub watchdog: ThreadCost,
     /// How often the process was continued after it had been stopped.
@@ -49,6 +52,36 @@ impl Report {
         let cpus = self.cpus.iter().map(|cpu| cpu.threads.cpu());
         cpus.fold(self.watchdog.cpu, Service::saturating_add)
     }
+}
+
+/// What became of the frames of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCounts {
+    /// How many began within the run by the clock, also those that were skipped.
+    pub total: u64,
+    /// How many of them were skipped as a whole, because an earlier one had not ended, as far as that had ended within
+    /// the run.
+    pub skipped: u64,
+    /// In how many the sub-frame of the lowest level was dropped, alone or with others above it.
+    pub lowest_skipped: u64,
+    /// How many ended before their last sub-frame did.
+    pub overrun: u64,
+}
+
+/// The frames of a table that all CPUs of a set have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameReport {
+    /// What became of them.
+    pub counts: FrameCounts,
+    /// Where the CPUs waited for each other.
+    pub barrier: Barrier,
+    /// By how much later than its table says a sub-frame may begin.
+    pub overhead: Service,
+    /// By how much later than it should a frame began that no other one kept, in nanoseconds.
+    pub begun_late: Summary,
+    /// How long it took from when the last CPU came to a barrier, and had decided, until each of the others went on, in
+    /// nanoseconds.
+    pub passed: Summary,
 }
 
 /// What a run measured on one CPU of its set.

@@ -64,6 +64,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
         mechanism: measured.mechanism,
         jobs,
         cpus: reports,
+        frames: None,
         watchdog: measured.watchdog,
         continued: measured.continued.len() as u64,
         recorded: measured.recorded,

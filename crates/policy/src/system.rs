@@ -204,13 +204,9 @@ impl System {
     #[must_use]
     pub fn only_simulated(&self) -> Option<Refusal> {
         let clusters = self.clusters.iter();
-        let is_framed =
-            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Frames(_));
-        if clusters.clone().any(is_framed) {
-            let why = "frame tables are for simulations in this version";
-            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
-        }
-        if let Some(cluster) = clusters.clone().find(|cluster| cluster.cpus.len() > 1) {
+        let is_global =
+            |cluster: &&Cluster| cluster.cpus.len() > 1 && cluster.configuration.frames().is_none();
+        if let Some(cluster) = clusters.clone().find(is_global) {
             let why = match cluster.configuration.levels() {
                 Some(_) => {
                     "levels C and D of several CPUs (mc2) are for simulations in this version"

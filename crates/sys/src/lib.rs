@@ -5,6 +5,7 @@
 //! system call said.
 #![cfg(target_os = "linux")]
 
+pub mod barrier;
 pub mod capability;
 pub mod clock;
 pub mod continued;

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
-use crate::real::{self, Monitor, RealRun, Settings};
+use crate::real::{self, Barrier, Monitor, RealRun, Settings};
 use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
@@ -100,6 +100,12 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         ("posix-timer", Monitor::PosixTimer),
     ];
     let monitor = chosen("--monitor", args.monitor.as_deref(), &monitors)?;
+    let barriers = [
+        ("pthread", Barrier::Pthread),
+        ("futex", Barrier::Futex),
+        ("spin", Barrier::Spin),
+    ];
+    let barrier = chosen("--barrier", args.barrier.as_deref(), &barriers)?;
     let of_paper = [("vestal", false), ("huang2014", true)];
     let of_paper = chosen("--mechanism", args.mechanism.as_deref(), &of_paper)?;
     let deferred = [("immediate", false), ("deferred", true)];
@@ -110,6 +116,7 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         native: managed == Some(false),
         of_paper: of_paper.unwrap_or(false),
         monitor,
+        barrier,
         deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,

@@ -1,5 +1,6 @@
 //! A session's clusters as the CPUs of a real run: who decides on each, where it runs, which tasks it has.
 
+use super::frames;
 use super::linux::{dispatch, proof};
 use super::share;
 use super::work::Body;
@@ -23,6 +24,9 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
+    if let Some(table) = frames::of(session) {
+        return frames::executive(session, table, settings, refused);
+    }
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     let mut executive = Executive::new(config(settings, is_managed));
     for cluster in &session.system.clusters {
@@ -34,7 +38,7 @@ pub(super) fn executive(
     Ok(executive)
 }
 
-fn config(settings: &Settings, is_managed: bool) -> Config {
+pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
     let mut config = Config::new();
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
@@ -102,7 +106,7 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
     }
 }
 
-fn with_task(
+pub(super) fn with_task(
     executive: Executive,
     session: &Session,
     (id, configuration): (TaskId, &TaskConfiguration),
@@ -134,7 +138,7 @@ fn with_task(
 }
 
 /// What `--cpus` says of a CPU of the set.
-fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
+pub(super) fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
     let entries = settings.cpus.as_ref()?;
     entries.get(cpu.index()).copied().map(Processor)
 }

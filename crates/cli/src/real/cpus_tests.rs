@@ -324,6 +324,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
 
 fn report(cpus: Vec<CpuReport>) -> Report {
     Report {
+        frames: None,
         ended: Ended::Finished,
         duration: Duration::from_millis(1_000),
         mechanism: Mechanism::Vestal,

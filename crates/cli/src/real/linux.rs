@@ -2,7 +2,7 @@
 
 use super::costs::cost;
 use super::machine::machine_lines;
-use super::{RealRun, Settings, cpus, outcome};
+use super::{RealRun, Settings, cpus, frames, outcome};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -40,6 +40,7 @@ pub(crate) fn execute(
         return Err(refused(refusal));
     }
     cpus::check_observed(session, settings)?;
+    frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     for cluster in &session.system.clusters {
         if is_managed {
@@ -89,12 +90,13 @@ pub(crate) fn execute(
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));
+    warnings.extend(frames::doubt(session, settings));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
     Ok(RealRun {
         interrupted: report.ended != Ended::Finished,
-        machine: machine_lines(&report, settings),
+        machine: machine_lines(session, &report, settings),
         warnings,
         result,
     })
@@ -171,8 +173,12 @@ pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let clusters = &session.system.clusters;
     let holds = |cluster: &Cluster| cluster.configuration.holds_unenforced();
     let enforced = !settings.observe || clusters.iter().all(holds);
-    // A test speaks of CPUs that nobody shares, and of budgets that pay for nothing but jobs.
-    let counts = enforced && !cpus::repeats(settings) && !cpus::has_shared_budgets(session);
+    // A test speaks of CPUs that nobody shares, of budgets that pay for nothing but jobs, and of barriers that take no
+    // time.
+    let counts = enforced
+        && !cpus::repeats(settings)
+        && !cpus::has_shared_budgets(session)
+        && frames::of(session).is_none();
     session.system.proved_by().filter(|_| counts).map(Proof::by)
 }
 

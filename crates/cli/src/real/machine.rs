@@ -1,8 +1,9 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
-use super::threads;
+use super::{frames, threads};
 use crate::quantity::short;
+use crate::session::Session;
 use vestal_core::Service;
 use vestal_linux::report::{
     Cause, CpuReport, EnforcementReport, MachineReport, StolenTime, Suspensions,
@@ -12,7 +13,11 @@ use vestal_result::run::{Enforced, Machine, Stolen};
 use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
-pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
+pub(super) fn machine_lines(
+    session: &Session,
+    report: &Report,
+    settings: &Settings,
+) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, cpu) in report.cpus.iter().enumerate() {
         let others = report
@@ -27,10 +32,16 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
                 cpu.processor
             ),
         };
-        lines.extend(enforcement_lines(report, cpu, &name, settings));
+        match report.frames {
+            Some(_) => lines.push(format!("{name}, the jobs of a sub-frame on one thread")),
+            None => lines.extend(enforcement_lines(report, cpu, &name, settings)),
+        }
         lines.extend(stolen_lines(&cpu.machine, shared));
         lines.extend(lateness_line(cpu));
         lines.extend(paid_line(cpu));
+    }
+    if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
+        lines.extend(frames::lines(found, lists));
     }
     if report.continued > 0 {
         lines.push(format!(
@@ -254,6 +265,8 @@ fn joined<T>(
 /// largest of theirs.
 pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
     let cpus = report.cpus.as_slice();
+    // No budget is watched: only the order of the table is kept.
+    let walked = report.frames.is_some();
     let sum = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).sum();
     let most = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).max().unwrap_or(0);
     let overshoot = cpus.iter().map(|cpu| cpu.enforcement.overshoot);
@@ -275,8 +288,12 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             dispatch: dispatch.word().to_owned(),
             inversions: joined(cpus, |cpu| cpu.inversions, u64::saturating_add),
             mechanism: report.mechanism.name().to_owned(),
-            observed_only: cpus.iter().all(|cpu| !cpu.enforced),
-            monitor: monitors(cpus),
+            observed_only: !walked && cpus.iter().all(|cpu| !cpu.enforced),
+            monitor: if walked {
+                "none".to_owned()
+            } else {
+                monitors(cpus)
+            },
             granularity_ns: joined(cpus, |cpu| cpu.enforcement.granularity, Service::max)
                 .map(Service::as_nanos),
             tolerance_ns: most(&|cpu| cpu.enforcement.tolerance.as_nanos()),

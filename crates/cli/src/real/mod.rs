@@ -13,6 +13,8 @@ mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
+mod frames;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 mod machine;
@@ -59,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) of_paper: bool,
     /// What was asked for; by default the best one for the dispatch.
     pub(crate) monitor: Option<Monitor>,
+    /// Where the CPUs of a frame table wait for each other, if that was said.
+    pub(crate) barrier: Option<Barrier>,
     /// Whether demoted jobs end at the next idle instant only.
     pub(crate) deferred: bool,
     /// Whether nothing is enforced.
@@ -111,6 +115,18 @@ pub(crate) enum Monitor {
     Heartbeat,
     /// A POSIX timer on the thread's CPU time, bound to the tick.
     PosixTimer,
+}
+
+/// Where the CPUs of a frame table wait for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    /// `pthread_barrier_wait`.
+    Pthread,
+    /// A futex.
+    Futex,
+    /// A word that is looked at for some time before the futex.
+    #[default]
+    Spin,
 }
 
 /// What `doctor` is asked for.

@@ -1,24 +1,24 @@
 //! What came of a real run, as the result of the command.
 
-use super::Settings;
 use super::linux::{dispatch, proof};
 use super::machine::machine;
 use super::threads;
+use super::{Settings, frames};
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
-use vestal_core::TaskId;
-use vestal_linux::report::{CpuReport, Ended, TaskReport};
+use vestal_core::{CpuId, TaskId};
+use vestal_linux::report::{CpuReport, Ended, FrameReport, TaskReport};
 use vestal_linux::{Report, Summary};
-use vestal_policy::Cluster;
 use vestal_result::run::{
-    CpuRow, Cut, Execution, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
+    CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
 };
 use vestal_trace::World;
 
 /// A CPU of a run: what it is called in results, what was decided there, and what came of it.
 struct CpuRan<'a> {
     number: u16,
-    cluster: &'a Cluster,
+    /// What the set calls its tasks, in the order of the report.
+    tasks: Vec<TaskId>,
     report: &'a CpuReport,
 }
 
@@ -26,22 +26,35 @@ struct CpuRan<'a> {
 /// two of them may have run on one processor.
 fn cpus<'a>(session: &'a Session, report: &'a Report) -> Vec<CpuRan<'a>> {
     let is_alone = report.cpus.len() == 1;
-    let clusters = session.system.clusters.iter().zip(&report.cpus);
-    let cpus = clusters.map(|(cluster, report)| CpuRan {
-        number: match cluster.cpus.first() {
+    let cpus = placed(session).into_iter().zip(&report.cpus);
+    let cpus = cpus.map(|((cpu, tasks), report)| CpuRan {
+        number: match cpu {
             Some(cpu) if !is_alone => cpu.0,
             Some(_) | None => u16::try_from(report.processor.0).unwrap_or(u16::MAX),
         },
-        cluster,
+        tasks,
         report,
     });
     cpus.collect()
 }
 
+/// The CPUs of a run with their tasks, as the set calls them.
+fn placed(session: &Session) -> Vec<(Option<CpuId>, Vec<TaskId>)> {
+    if let Some((cluster, lists)) = frames::of(session) {
+        let cpus = frames::placed(cluster, lists).into_iter();
+        let named = |task: TaskId| cluster.tasks.get(task.index()).copied();
+        let cpus =
+            cpus.map(|(cpu, tasks)| (Some(cpu), tasks.into_iter().filter_map(named).collect()));
+        return cpus.collect();
+    }
+    let clusters = session.system.clusters.iter();
+    let cpus = clusters.map(|cluster| (cluster.cpus.first().copied(), cluster.tasks.clone()));
+    cpus.collect()
+}
+
 /// The number in the set of a task that a CPU's scheduler calls `local`.
-fn task_of(cluster: &Cluster, local: TaskId) -> TaskId {
-    let known = cluster.tasks.get(local.index());
-    known.copied().unwrap_or(local)
+fn task_of(tasks: &[TaskId], local: TaskId) -> TaskId {
+    tasks.get(local.index()).copied().unwrap_or(local)
 }
 
 /// The result of a run that has ended.
@@ -74,6 +87,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
             })
             .collect(),
         servers: servers(session, report),
+        frames: report.frames.map(of_frames).unwrap_or_default(),
         overhead: threads::overhead(&report.cpus),
         machine: machine(report, dispatch),
         proof: Some(proof(session, settings)),
@@ -85,6 +99,17 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
         run,
         mode_changes: changes.fold(0, u64::saturating_add),
         excluded: 0,
+    }
+}
+
+const fn of_frames(found: FrameReport) -> Frames {
+    let counts = found.counts;
+    Frames {
+        total: counts.total,
+        skipped: counts.skipped,
+        lo_skipped: counts.lowest_skipped,
+        overrun: counts.overrun,
+        unprovoked: 0,
     }
 }
 
@@ -132,7 +157,7 @@ fn modes(session: &Session, cpus: &[CpuRan<'_>]) -> Vec<ModeChange> {
             to: level(change.to),
             cause: change
                 .cause
-                .map(|job| session.task_name(task_of(cpu.cluster, job.task))),
+                .map(|job| session.task_name(task_of(&cpu.tasks, job.task))),
             cpu: Some(cpu.number),
         })
     });
@@ -144,7 +169,7 @@ fn modes(session: &Session, cpus: &[CpuRan<'_>]) -> Vec<ModeChange> {
 /// The tasks of all CPUs, in the order of the file.
 fn tasks(session: &Session, cpus: &[CpuRan<'_>]) -> Vec<TaskRow> {
     let rows = cpus.iter().flat_map(|cpu| {
-        let tasks = cpu.cluster.tasks.iter().zip(&cpu.report.tasks);
+        let tasks = cpu.tasks.iter().zip(&cpu.report.tasks);
         tasks.filter_map(|(task, found)| {
             let period = session.tasks.get(task.index())?.period.as_nanos();
             let cpu = Some(cpu.number);

@@ -81,7 +81,7 @@ fn slots(levels: &Levels, task: TaskId) -> u64 {
 }
 
 /// So much in each period, or at once if that is longer than the window.
-fn ppm(amount: Service, period: Duration) -> u64 {
+pub(super) fn ppm(amount: Service, period: Duration) -> u64 {
     let window = period.min(WINDOW).as_nanos().max(1);
     let ppm = u128::from(amount.as_nanos()) * 1_000_000 / u128::from(window);
     u64::try_from(ppm).unwrap_or(u64::MAX)

@@ -12,6 +12,8 @@ mod documents;
 mod domains;
 mod files;
 mod foreign;
+#[cfg(target_os = "linux")]
+mod frames;
 mod hsf;
 mod interface;
 mod job_orders;

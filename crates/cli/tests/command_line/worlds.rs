@@ -119,11 +119,18 @@ fn has_the_parts_of_a_result(document: &serde_json::Value) {
     assert_eq!(keys(&document["tasks"][0]["tardiness_ns"]), ["max", "mean"]);
     assert_eq!(
         keys(&document["cpus"][0]),
-        ["busy_ns", "cpu", "migrations", "preemptions", "switches"]
+        [
+            "busy_ns",
+            "cpu",
+            "migrations",
+            "overhead_ns",
+            "preemptions",
+            "switches"
+        ]
     );
     assert_eq!(
         keys(&document["frames"]),
-        ["lo_skipped", "overrun", "skipped", "total"]
+        ["lo_skipped", "overrun", "skipped", "total", "unprovoked"]
     );
     assert_eq!(
         keys(&document["machine"]),

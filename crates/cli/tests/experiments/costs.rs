@@ -18,15 +18,17 @@ fn sweep(file: &Path, folder: &Path, more: &[&str]) -> Done {
 /// How many sets each question says yes to, at each point.
 fn accepted(folder: &Path) -> Vec<(String, String, u64)> {
     let text = fs::read_to_string(folder.join("summary.csv")).unwrap();
-    let rows = text
+    let mut rows = text
         .lines()
-        .skip(1)
-        .map(|line| line.split(',').collect::<Vec<_>>());
+        .map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let head = rows.next().unwrap();
+    let at = |name: &str| head.iter().position(|column| column == name).unwrap();
+    let (question, yes) = (at("question"), at("yes"));
     rows.map(|row| {
         (
-            row[1].to_owned(),
-            row[2].to_owned(),
-            row[4].parse().unwrap(),
+            row[1].clone(),
+            row[question].clone(),
+            row[yes].parse().unwrap(),
         )
     })
     .collect()
@@ -69,7 +71,7 @@ fn frames_are_schedulable_by_simulation_less_than_in_theory_and_more_than_with_t
     assert!(
         sum(&theory) > sum(&drawn)
             && sum(&drawn) > sum(&largest)
-            && sum(&largest) > sum(&max)
+            && sum(&largest) >= sum(&max)
             && sum(&max) > 0,
         "{found:?}"
     );

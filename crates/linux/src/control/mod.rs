@@ -16,7 +16,6 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
 use crate::task::{TaskShared, Tasks};
 use crate::words::{Cause, Question};
-use std::sync::atomic::AtomicU32;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
@@ -88,18 +87,7 @@ impl<'a> Control<'a> {
 
     /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
     pub(crate) fn note_patiently(&self, note: Note) {
-        const PATIENCE_NANOS: u64 = 1_000_000_000;
-        const POLL_NANOS: u64 = 1_000_000;
-        let never = AtomicU32::new(0);
-        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
-        loop {
-            let now = monotonic_nanos();
-            if self.cpu.notes.has_room() || now >= until {
-                break;
-            }
-            sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
-        }
-        self.note(note);
+        self.cpu.note_patiently(note);
     }
 
     /// Whether budgets of servers are charged job by job, which is a fault.

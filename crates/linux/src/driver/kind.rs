@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Managed { enforces: bool, futex: bool },
     /// The kernel orders, and a guard enforces by the threads and timers of a paper.
     Huang2014(Paper),
+    /// There is no manager: a walker goes through the sequences of a table.
+    Walked,
 }
 
 impl Kind {
@@ -63,6 +65,11 @@ impl Kind {
                 has_monitors: enforces && !futex,
                 ..Duties::native(enforces)
             },
+            Self::Walked => Duties {
+                source: Source::Sequence,
+                sets_instants: false,
+                ..Duties::native(false)
+            },
             Self::Huang2014(paper) => Duties {
                 source: match paper {
                     Paper::Jobs => Source::Counted,
@@ -84,7 +91,8 @@ impl Kind {
     pub(crate) fn call(self) -> io::Result<Call> {
         Ok(match self {
             Self::Native { .. } | Self::Managed { futex: false, .. } => Call::Signal,
-            Self::Managed { futex: true, .. } => Call::Futex(Bell::default()),
+            // Nobody listens to a walker's, and a signal would need somebody.
+            Self::Managed { futex: true, .. } | Self::Walked => Call::Futex(Bell::default()),
             Self::Huang2014(_) => Call::Event(WakeEvent::new()?),
         })
     }

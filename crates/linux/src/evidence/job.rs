@@ -8,7 +8,9 @@ use crate::notes::Online;
 use crate::recording::Tracer;
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::futex::wait_until;
 use crate::task::TaskShared;
+use std::sync::atomic::AtomicU32;
 use vestal_core::DropReason;
 use vestal_trace::{Record, What};
 
@@ -105,6 +107,22 @@ impl Intervals {
 }
 
 impl Cpu {
+    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
+    pub(crate) fn note_patiently(&self, note: Note) {
+        const PATIENCE_NANOS: u64 = 1_000_000_000;
+        const POLL_NANOS: u64 = 1_000_000;
+        let never = AtomicU32::new(0);
+        let until = monotonic_nanos().saturating_add(PATIENCE_NANOS);
+        loop {
+            let now = monotonic_nanos();
+            if self.notes.has_room() || now >= until {
+                break;
+            }
+            wait_until(&never, 0, Some(now + POLL_NANOS));
+        }
+        self.notes.write(note);
+    }
+
     /// Job `sequence` of a task, released at `release` and due at `due`, was met by the end of the run when it had executed
     /// so much: the note about it.
     pub(crate) fn unfinished(

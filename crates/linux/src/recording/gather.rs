@@ -64,14 +64,19 @@ impl Gatherer {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the recording with what is the last of each CPU, and the accounts; to be called when the threads of the run
-    /// are gone.
-    pub(crate) fn finish(self, last: Vec<Last>) -> io::Result<(Option<Recorded>, Vec<Account>)> {
+    /// Ends the recording with what is the last of each CPU, and what is the last of all CPUs that have one domain in
+    /// common; and the accounts. To be called when the threads of the run are gone.
+    pub(crate) fn finish(
+        self,
+        last: Vec<Last>,
+        common: Option<Record>,
+    ) -> io::Result<(Option<Recorded>, Vec<Account>)> {
         self.stop.store(1, Ordering::SeqCst);
         futex::wake_all(&self.stop);
         let panicked = |_| io::Error::other("the thread that gathers the records panicked");
         let mut merger = self.thread.join().map_err(panicked)?;
         merger.finish(last);
+        merger.end(common);
         let recorded = merger.consumer.is_some().then(|| merger.recorded());
         let accounts = merger.lanes.into_iter().map(Lane::into_account);
         Ok((recorded, accounts.collect()))
@@ -101,6 +106,14 @@ impl Merger {
             lane.finish(rest, end);
         }
         self.give();
+    }
+
+    /// The end of the domain that all CPUs have in common, if they have one: nothing follows.
+    fn end(&mut self, end: Option<Record>) {
+        if let (Some(end), Some(consumer)) = (end, &mut self.consumer) {
+            self.records += 1;
+            consumer(&[end]);
+        }
     }
 
     /// Hands on, in the order of time, all that no CPU can have anything before. Of one instant those of the first CPU come
@@ -139,7 +152,7 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
     }
     let lane = lanes.get_mut(index)?;
     let record = lane.take()?;
-    Some((lane.scope().domain(), lane.scope().to_file(record)))
+    Some((lane.scope().domain(), record))
 }
 
 #[cfg(test)]
@@ -258,6 +271,36 @@ mod tests {
                 lost: 0
             }
         );
+    }
+
+    /// A scheduler of several CPUs writes with the numbers of the recording, and its end comes after all that CPUs say.
+    #[test]
+    fn what_cpus_have_in_common_keeps_its_numbers_and_ends_last() {
+        let (mut lane, mut tracers, cpu) = lane(1, 1, false);
+        cpu.stopped_at.set(u64::MAX);
+        let mut common = lane.add_common_ring(8);
+        let job = |task| JobId {
+            task: TaskId(task),
+            sequence: 3,
+        };
+        let released = |task| Fact::Released { job: job(task) };
+        common.observed(Instant::from_nanos(4), released(0));
+        tracers[1].observed(Instant::from_nanos(5), released(0));
+        common.observed(Instant::from_nanos(6), released(2));
+        let (mut merger, seen) = merger_of(vec![lane]);
+        merger.finish(last(None));
+        merger.end(Some(Record {
+            at: Instant::from_nanos(2),
+            what: What::End { facts: 0 },
+        }));
+        let seen = seen.lock().unwrap();
+        // The first says which domain has the word.
+        let jobs = [1, 2, 3].map(|place: usize| seen[place].what);
+        // The only task of CPU 1 is task 1 of the recording.
+        let expected = [0, 1, 2].map(|task| What::Observed(released(task)));
+        assert_eq!(jobs, expected);
+        assert_eq!(seen[4].what, What::End { facts: 0 });
+        assert_eq!(merger.recorded().records, 5);
     }
 
     #[test]

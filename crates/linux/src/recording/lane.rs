@@ -37,11 +37,22 @@ struct Ring {
     /// Whatever comes later is not from before this instant.
     complete_until: u64,
     lost: u64,
+    /// Its records have the numbers of the recording already.
+    is_common: bool,
 }
 
 impl Rings {
     /// Another ring; its memory is reserved here, and locked if the process's memory is.
     pub(crate) fn add(&mut self, records: usize) -> Tracer {
+        self.push(records, false)
+    }
+
+    /// A ring of what is about tasks and CPUs beyond this CPU: with the numbers of the recording.
+    pub(crate) fn add_common(&mut self, records: usize) -> Tracer {
+        self.push(records, true)
+    }
+
+    fn push(&mut self, records: usize, is_common: bool) -> Tracer {
         let (producer, reader) = channel(records);
         let flag = Arc::new(Flag::default());
         self.0.push(Ring {
@@ -51,6 +62,7 @@ impl Rings {
             latest: 0,
             complete_until: 0,
             lost: 0,
+            is_common,
         });
         Tracer::new(producer, flag)
     }
@@ -71,7 +83,8 @@ pub(crate) struct Lane {
     cpu: Arc<Cpu>,
     /// What its tasks and its CPU are called in the recording.
     scope: Scope,
-    /// What is complete, in its order, with the instants by which it is merged with that of other CPUs.
+    /// What is complete, in its order and with the numbers of the recording, with the instants by which it is merged with
+    /// that of other CPUs.
     ready: VecDeque<(u64, Record)>,
     clock: Instant,
     /// Whatever comes later into `ready` is not from before this instant.
@@ -104,6 +117,15 @@ impl Lane {
             complete_until: 0,
             lost: 0,
         }
+    }
+
+    /// A ring of what is about tasks and CPUs beyond this one, behind those that there are.
+    #[cfg(test)]
+    pub(super) fn add_common_ring(&mut self, records: usize) -> Tracer {
+        let mut rings = Rings::default();
+        let tracer = rings.add_common(records);
+        self.rings.append(&mut rings.0);
+        tracer
     }
 
     pub(super) const fn scope(&self) -> &Scope {
@@ -245,15 +267,24 @@ impl Lane {
             }
             let Some((_, index)) = earliest else { break };
             let ring = self.rings.get_mut(index);
-            let Some((_, record)) = ring.and_then(|ring| ring.waiting.pop_front()) else {
+            let next = ring.and_then(|ring| Some((ring.waiting.pop_front()?, ring.is_common)));
+            let Some(((_, record), is_common)) = next else {
                 break;
             };
-            self.hand_on(record);
+            match is_common {
+                true => self.hand_on_as_it_is(record),
+                false => self.hand_on(record),
+            }
         }
         self.evidence.hand_on_until(Instant::from_nanos(complete));
     }
 
+    /// Hands on a record of this CPU, with the numbers of the recording.
     fn hand_on(&mut self, record: Record) {
+        self.hand_on_as_it_is(self.scope.to_file(record));
+    }
+
+    fn hand_on_as_it_is(&mut self, record: Record) {
         self.clock = self.clock.max(record.at);
         self.ready.push_back((self.clock.as_nanos(), record));
     }

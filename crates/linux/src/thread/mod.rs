@@ -3,5 +3,6 @@
 mod assigned;
 pub(crate) mod idle;
 pub(crate) mod start;
+mod walking;
 pub(crate) mod watchdog;
 pub(crate) mod worker;

@@ -57,6 +57,9 @@ pub(crate) struct Watchdog {
     pub(crate) cpus: Vec<Arc<Cpu>>,
     pub(crate) processor: Processor,
     pub(crate) priority: i32,
+    /// Where CPUs have no managers, whose beats it would wait for: it ends them itself, which is the time to end what they
+    /// have in common.
+    pub(crate) common: Option<Box<dyn Fn() + Send>>,
 }
 
 /// A CPU that is watched.
@@ -108,7 +111,7 @@ impl Watchdog {
                 next = now + PERIOD_NANOS;
             }
             watched.iter_mut().for_each(Watched::about_to_wait);
-            stop::CALLS.wait_beyond(calls, Some(next));
+            stop::CALLS.wait_beyond(calls, Some(self.until(next)));
             watched.iter_mut().for_each(Watched::awake);
         }
         for cpu in &watched {
@@ -129,6 +132,10 @@ impl Watchdog {
         if let Some(signal) = stop::asked() {
             self.run.request_stop(Cause::Signal(signal));
         }
+        if let Some(common) = &self.common {
+            self.end_all(now, common);
+            return;
+        }
         if now >= due {
             for cpu in watched.iter_mut() {
                 cpu.end_if_it_hangs(due, now);
@@ -136,6 +143,27 @@ impl Watchdog {
         }
         if self.run.is_stop_requested() {
             watched.iter().for_each(Watched::call);
+        }
+    }
+
+    /// When it looks again if nobody calls and it would at `next`: at the end of a run that has nobody else to end it.
+    fn until(&self, next: u64) -> u64 {
+        match (self.run.end.get(), &self.common) {
+            // It has not begun.
+            (0, _) | (_, None) => next,
+            (end, Some(_)) => next.min(end),
+        }
+    }
+
+    /// Ends all CPUs, if it is time or somebody asked for it: none of them has a manager, so nobody raises a thread.
+    fn end_all(&self, now: u64, common: &(dyn Fn() + Send)) {
+        let end = self.run.end.get();
+        if end != 0 && now >= end {
+            self.run.request_stop(Cause::Finished);
+        }
+        if self.run.is_stop_requested() {
+            self.cpus.iter().for_each(|cpu| cpu.halt());
+            common();
         }
     }
 }

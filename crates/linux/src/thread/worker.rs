@@ -75,6 +75,16 @@ impl Worker {
 
     /// Runs jobs until the run ends.
     pub(crate) fn main(self) {
+        self.work_by(|worker| match worker.cpu.terms.duties.source {
+            Source::Assigned => worker.run_assigned_jobs(),
+            Source::Own | Source::Counted => worker.run_released_jobs(),
+            // A walker says itself what it does.
+            Source::Sequence => {}
+        });
+    }
+
+    /// Does `work` from when the run begins until it ends.
+    pub(crate) fn work_by(self, work: impl FnOnce(&mut RunningWorker<'_>)) {
         let cpu = Arc::clone(&self.cpu);
         let Some(task) = cpu.tasks.get(self.index) else {
             return;
@@ -83,13 +93,13 @@ impl Worker {
             return;
         }
         if task.is_sliced() {
-            task.suspension.behind(|| self.work(&cpu, task));
+            task.suspension.behind(|| self.work(&cpu, task, work));
         } else {
-            self.work(&cpu, task);
+            self.work(&cpu, task, work);
         }
     }
 
-    fn work(self, cpu: &Arc<Cpu>, task: &TaskShared) {
+    fn work(self, cpu: &Arc<Cpu>, task: &TaskShared, work: impl FnOnce(&mut RunningWorker<'_>)) {
         let meter = Meter::start();
         let mut running = RunningWorker {
             cpu,
@@ -101,10 +111,7 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index), cpu),
             trace: self.trace,
         };
-        match cpu.terms.duties.source {
-            Source::Assigned => running.run_assigned_jobs(),
-            Source::Own | Source::Counted => running.run_released_jobs(),
-        }
+        work(&mut running);
         running.own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         running.note(TaskNote::Used(meter.used()));
@@ -115,8 +122,8 @@ impl Worker {
 pub(crate) struct RunningWorker<'a> {
     pub(crate) cpu: &'a Cpu,
     pub(crate) task: &'a TaskShared,
-    body: Box<Body>,
-    demand: Box<dyn FnMut(u64) -> Service + Send>,
+    pub(super) body: Box<Body>,
+    pub(super) demand: Box<dyn FnMut(u64) -> Service + Send>,
     queue: JobQueue,
     /// The manager is to be called when all is done about the job that was taken off.
     end_is_awaited: bool,
@@ -139,7 +146,7 @@ impl RunningWorker<'_> {
             self.own.wait(Duty::JobEnd, &self.trace);
             let waited = match cpu.terms.duties.source {
                 Source::Counted => wait_for_manager(cpu, task, sequence),
-                Source::Own | Source::Assigned => wait_for_release(cpu, release),
+                Source::Own | Source::Assigned | Source::Sequence => wait_for_release(cpu, release),
             };
             match waited {
                 Waited::RunOver => break,
@@ -222,7 +229,7 @@ impl RunningWorker<'_> {
     }
 
     /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
-    /// Natively that end is read from the clock in a group of records, which stays open.
+    /// Where workers record jobs, that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (cpu, task) = (self.cpu, self.task);
         let natively = cpu.terms.duties.is_native();
@@ -237,7 +244,8 @@ impl RunningWorker<'_> {
         let started = monotonic_nanos();
         let at = cpu.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
-        if natively {
+        let records_jobs = cpu.terms.duties.records_jobs();
+        if records_jobs {
             let (cpu, job) = (CPU, task.job(sequence));
             self.trace.observed(at, Fact::Started { cpu, job });
         }
@@ -247,7 +255,7 @@ impl RunningWorker<'_> {
         self.trace.close();
         let completed = self.call_body(sequence, release);
         let cpu = own_cpu_nanos();
-        if natively {
+        if records_jobs {
             self.trace.open();
         }
         let finished = monotonic_nanos();
@@ -423,7 +431,7 @@ impl RunningWorker<'_> {
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
     /// demoted may have to wait for its priority.
-    fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
+    pub(super) fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
         let at = self.cpu.instant(job.finished);
         let (cpu, id) = (CPU, self.task.job(job.sequence));
         if completed {

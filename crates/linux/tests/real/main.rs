@@ -11,6 +11,7 @@ mod child;
 mod delays;
 mod endings;
 mod enforcement;
+mod frames;
 mod left_behind;
 mod levels;
 mod looks;

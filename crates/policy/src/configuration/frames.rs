@@ -256,13 +256,21 @@ impl FrameLists {
         lists.find_map(|(_, _, cpu, list)| list.contains(&task).then_some(cpu))
     }
 
-    /// A scheduler for all CPUs.
+    /// A scheduler for all CPUs. What the world cannot do better than by `granularity` is to spare in each frame, besides
+    /// [`FrameLists::overhead`].
     ///
     /// # Errors
-    /// None is known: what is wrong with a table [`FrameLists::new`] has said.
+    /// A frame that is too short for that granularity. In an exact world none is known: what is wrong with a table
+    /// [`FrameLists::new`] has said.
     pub fn engine(&self, precision: Precision) -> Result<Frames, Refusal> {
         let engine = self.build(precision);
-        engine.map_err(|error| Refusal::bug(error.to_string()))
+        engine.map_err(|error| {
+            let why = error.to_string();
+            match precision.granularity.is_zero() {
+                true => Refusal::bug(why),
+                false => Refusal::input(why),
+            }
+        })
     }
 
     /// The engine, out of the core's borrowed form.
@@ -287,7 +295,9 @@ impl FrameLists {
                 entries: &entries,
                 barriers: self.barriers.times(),
             },
-            overhead: self.overhead,
+            overhead: self
+                .overhead
+                .saturating_add(Duration::from_nanos(precision.granularity.as_nanos())),
             wake_granularity: precision.wake_granularity,
         })
     }

@@ -49,7 +49,6 @@ impl Policy for Ftts {
             cpu: Use::Rule("the task runs there; who has none is placed by the test"),
             accesses: INTERFERENCE,
             on_miss: Use::Ignored("a job that has begun in its sub-frame runs to its end"),
-            work: Use::Ignored("only `run` executes tasks, and not under ftts in this version"),
             estimates: Use::Ignored(
                 "no job is stopped, whatever it takes; only the scenario `beta` looks at estimates above the own level",
             ),

@@ -431,7 +431,7 @@ fn a_frame_that_is_overrun_pushes_the_next_one_back_or_out() {
 // What is built.
 
 #[test]
-fn a_table_is_one_cluster_in_one_domain_that_is_only_simulated() {
+fn a_table_is_one_cluster_in_one_domain() {
     let set = set(TWO_CPUS);
     let system = assembled(&set, &read(&set, FRAMES), Analysis::Ask).unwrap();
     let [cluster] = system.clusters.as_slice() else {
@@ -456,24 +456,28 @@ fn a_table_is_one_cluster_in_one_domain_that_is_only_simulated() {
         panic!("fixed priorities keep frames")
     };
     assert!(refused.why.contains("frames"), "{refused}");
-    let refused = system.only_simulated().unwrap();
-    assert!(refused.why.contains("frame tables"), "{refused}");
+    assert!(system.only_simulated().is_none());
 }
 
-/// Also on one CPU, where its order would not be the reason.
 #[test]
-fn a_table_on_one_cpu_is_only_simulated_too() {
-    let mut random = Random::new(42);
-    let (tasks, table) = random_table(&mut random, 2, 1);
-    let set = file(&tasks, 2, 1);
-    let system = assembled(&set, &given(&table), Analysis::Ask).unwrap();
-    assert!(
-        system
-            .only_simulated()
-            .unwrap()
-            .why
-            .contains("frame tables")
-    );
+fn what_a_world_cannot_do_better_is_to_spare_in_each_frame() {
+    let set = set(TWO_CPUS);
+    let system = assembled(&set, &read(&set, FRAMES), Analysis::Ask).unwrap();
+    let frames = system.clusters[0].configuration.frames().unwrap();
+    let engine = |granularity| {
+        frames.engine(Precision {
+            granularity,
+            wake_granularity: Duration::ZERO,
+        })
+    };
+    let exact = engine(Service::ZERO).unwrap();
+    assert_eq!(exact, frames.engine(Precision::EXACT).unwrap());
+    let spared = engine(Service::from_nanos(1)).unwrap();
+    assert_ne!(spared, exact);
+    let same = frames.clone().with_overhead(Duration::from_nanos(1));
+    assert_eq!(spared, same.unwrap().engine(Precision::EXACT).unwrap());
+    let refused = engine(Service::from_millis(100)).unwrap_err();
+    assert!(refused.why.contains("shorter"), "{refused}");
 }
 
 #[test]

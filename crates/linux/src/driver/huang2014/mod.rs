@@ -155,7 +155,9 @@ impl Driver for Huang2014 {
                 match control.terms.duties.source {
                     Source::Counted => task.release_counter.release(newest),
                     // Its worker releases it itself.
-                    Source::Own | Source::Assigned => task.release_counter.note_release(newest),
+                    Source::Own | Source::Assigned | Source::Sequence => {
+                        task.release_counter.note_release(newest)
+                    }
                 }
             }
             clocks.budgets.fired(tag);

@@ -1,0 +1,191 @@
+//! A frame table as the CPUs of a real run: a scheduler that all have in common, and the tasks that have their places on
+//! each of them.
+
+use super::cpus::{config, entry_of, with_task};
+use super::share::ppm;
+use super::{Barrier, Settings};
+use crate::failure::Failure;
+use crate::input::shown;
+use crate::quantity::short;
+use crate::session::Session;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use vestal_core::{CpuId, Duration, Service, TaskId};
+use vestal_linux::frames::FRAME_OVERHEAD;
+use vestal_linux::report::FrameReport;
+use vestal_linux::{CpuSpec, Executive, Frames};
+use vestal_policy::{Cluster, FrameLists, Precision};
+
+/// The frame table of a session, with its cluster, if it has one: then it has nothing else.
+pub(super) fn of(session: &Session) -> Option<(&Cluster, &FrameLists)> {
+    let cluster = session.system.clusters.first()?;
+    Some((cluster, cluster.configuration.frames()?))
+}
+
+/// What a sub-frame may be late by.
+fn overhead(settings: &Settings) -> Service {
+    let given = settings.tolerance_ns.map(Service::from_nanos);
+    given.unwrap_or(FRAME_OVERHEAD)
+}
+
+/// Refuses what is asked for and a frame table does not have, and a barrier where there is none; and frames that leave no
+/// room for what walkers and barriers take.
+pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failure> {
+    let policy = &session.system.policy;
+    let Some((_, lists)) = of(session) else {
+        return match settings.barrier {
+            None => Ok(()),
+            Some(_) => {
+                let what = format!("use --barrier with {policy}");
+                let why = "its CPUs do not wait for each other";
+                Err(Failure::input(what, why).with_help("leave out --barrier"))
+            }
+        };
+    };
+    let unused = [
+        (
+            "--monitor",
+            settings.monitor.is_some(),
+            "no job of a frame table has a budget that is watched",
+        ),
+        (
+            "--termination deferred",
+            settings.deferred,
+            "no job of a frame table is stopped once it has begun",
+        ),
+        (
+            "--observe",
+            settings.observe,
+            "a frame table has no budgets, and without its order nothing is left of it",
+        ),
+        (
+            "--watch",
+            settings.watch,
+            "the live view shows one running job where all CPUs decide together",
+        ),
+    ];
+    for (option, is_given, why) in unused {
+        if is_given {
+            let failure = Failure::input(format!("use {option} with {policy}"), why);
+            return Err(failure.with_help(format!("leave out {option}")));
+        }
+    }
+    let spare = overhead(settings);
+    let fits = lists
+        .clone()
+        .with_overhead(Duration::from_nanos(spare.as_nanos()));
+    let refused = |fault: vestal_policy::FrameFault| {
+        let what = format!("run {}", shown(&session.file));
+        let refusal = fault.refusal(&session.set);
+        let why = format!(
+            "{}, with {} to spare for what a real run takes beside the jobs",
+            refusal.why,
+            short(spare.as_nanos())
+        );
+        Failure::input(what, why)
+            .with_help("shorten execution times, lengthen periods, or use `vestal simulate`")
+    };
+    fits.map(|_| ()).map_err(refused)
+}
+
+/// The CPUs of the set, and the tasks that have their places there.
+pub(super) fn placed(cluster: &Cluster, lists: &FrameLists) -> Vec<(CpuId, Vec<TaskId>)> {
+    let homes: Vec<Option<CpuId>> = (0..lists.tasks().len())
+        .map(|task| lists.home(TaskId(u16::try_from(task).ok()?)))
+        .collect();
+    let cpus = cluster.cpus.iter().zip(0..).map(|(&cpu, inside)| {
+        let here = (0..).map(TaskId).zip(&homes);
+        let here = here.filter(|(_, home)| **home == Some(CpuId(inside)));
+        (cpu, here.map(|(task, _)| task).collect())
+    });
+    cpus.collect()
+}
+
+/// The session's tasks, CPU by CPU, with bodies that do what the file and the scenario say.
+pub(super) fn executive(
+    session: &Session,
+    (cluster, lists): (&Cluster, &FrameLists),
+    settings: &Settings,
+    refused: &Arc<AtomicU64>,
+) -> Result<Executive, Failure> {
+    let configuration = cluster.configuration.clone();
+    let placed = placed(cluster, lists);
+    let frames = Frames {
+        make: Box::new(move |_, granularity| {
+            let engine = configuration.engine(Precision {
+                granularity,
+                wake_granularity: Duration::ZERO,
+            });
+            let engine = engine.map(vestal_policy::Engine::boxed);
+            engine.map_err(|refusal| refusal.why.into())
+        }),
+        numbers: placed.iter().map(|(_, tasks)| tasks.clone()).collect(),
+        length: lists.map().length(),
+        barrier: match settings.barrier.unwrap_or_default() {
+            Barrier::Pthread => vestal_linux::Barrier::Pthread,
+            Barrier::Futex => vestal_linux::Barrier::Futex,
+            Barrier::Spin => vestal_linux::Barrier::Spin,
+        },
+    };
+    let mut config = config(settings, true);
+    config.tolerance = Some(overhead(settings));
+    let mut executive = Executive::new(config).frames(frames);
+    for (cpu, tasks) in placed {
+        // Nothing stops a job at any limit.
+        let demands = tasks.iter().filter_map(|inside| {
+            let period = lists.tasks().get(inside.index())?.task.period;
+            let task = *cluster.tasks.get(inside.index())?;
+            Some(ppm(session.demand_max(task), period))
+        });
+        let spec = CpuSpec {
+            utilization_ppm: Some(demands.fold(0, u64::saturating_add)),
+            ..CpuSpec::common()
+        };
+        executive = executive.cpu(spec.on(entry_of(cpu, settings)));
+        for inside in tasks {
+            let task = cluster.tasks.get(inside.index()).copied().unwrap_or(inside);
+            if let Some(entry) = lists.tasks().get(inside.index()) {
+                executive = with_task(executive, session, (task, entry), refused)?;
+            }
+        }
+    }
+    Ok(executive)
+}
+
+/// Why nothing is guaranteed: the test speaks of a table that is carried out in no time.
+pub(super) fn doubt(session: &Session, settings: &Settings) -> Option<String> {
+    of(session)?;
+    session.system.proved_by()?;
+    Some(format!(
+        "a sub-frame may begin {} later than the table says, for what walkers and barriers take, and time that others take on one CPU keeps all of them: no test of {} speaks of that, so nothing is guaranteed",
+        short(overhead(settings).as_nanos()),
+        session.system.policy
+    ))
+}
+
+/// What became of the frames, for people.
+pub(super) fn lines(report: &FrameReport, lists: &FrameLists) -> [String; 2] {
+    let counts = &report.counts;
+    [
+        format!(
+            "{} frames of {}: {} without their last sub-frame, {} longer than that, {} skipped; they began {} late in the median, {} at most",
+            counts.total,
+            short(lists.map().length().as_nanos()),
+            counts.lowest_skipped,
+            counts.overrun,
+            counts.skipped,
+            short(report.begun_late.median),
+            short(report.begun_late.max),
+        ),
+        format!(
+            "barriers: {}; from the decision of the last CPU until another one went on {} in the median, {} at most",
+            report.barrier.name(),
+            short(report.passed.median),
+            short(report.passed.max),
+        ),
+    ]
+}
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod tests;

@@ -1,0 +1,155 @@
+use super::*;
+use crate::args::{Format as PrintFormat, WorldArgs};
+use crate::failure::Exit;
+use crate::output::Output;
+use crate::real::Monitor;
+use std::path::PathBuf;
+use vestal_linux::rights::{Refusal, Throttling};
+use vestal_linux::{Processor, Rights, RunError};
+
+const FRAMES: &str = "../../examples/frames.toml";
+const TWO_CPUS: &str = "../../examples/two-cpus.toml";
+
+fn session(file: &str, policy: &str, scenario: &str) -> Session {
+    let world = WorldArgs {
+        file: PathBuf::from(file),
+        policy: policy.to_owned(),
+        duration: Some("1s".to_owned()),
+        scenario: Some(scenario.to_owned()),
+        seed: 1,
+        options: Vec::new(),
+        parameters: None,
+    };
+    let output = Output::new(PrintFormat::Json);
+    Session::open(crate::registry::registry(), &world, "run", &output).unwrap()
+}
+
+fn framed(scenario: &str) -> Session {
+    session(FRAMES, "ftts", scenario)
+}
+
+fn settings() -> Settings {
+    Settings {
+        managed: true,
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn what_a_frame_table_does_not_have_is_refused_one_by_one() {
+    let monitor = Some(Monitor::Perf);
+    let base = settings;
+    for (settings, why) in [
+        (Settings { monitor, ..base() }, "watched"),
+        (
+            Settings {
+                deferred: true,
+                ..base()
+            },
+            "is stopped",
+        ),
+        (
+            Settings {
+                observe: true,
+                ..base()
+            },
+            "without its order",
+        ),
+        (
+            Settings {
+                watch: true,
+                ..base()
+            },
+            "one running job",
+        ),
+    ] {
+        let failure = check(&framed("lo"), &settings).unwrap_err();
+        assert!(failure.why.contains(why), "{why}: {}", failure.why);
+        assert_eq!(failure.exit, Exit::BadInput, "{why}");
+        // The control: it is what a frame table does not have.
+        assert!(check(&session(TWO_CPUS, "pedf-vd", "lo"), &settings).is_ok());
+    }
+    let barrier = Some(Barrier::Pthread);
+    let settings = Settings { barrier, ..base() };
+    assert!(check(&framed("lo"), &settings).is_ok());
+    assert!(check(&session(TWO_CPUS, "pedf-vd", "lo"), &settings).is_err());
+}
+
+/// The longest frame of the example takes 9 ms of 10 at LO.
+#[test]
+fn a_frame_has_to_spare_what_walkers_and_barriers_take() {
+    let sparing = |nanos| Settings {
+        tolerance_ns: Some(nanos),
+        ..settings()
+    };
+    assert!(check(&framed("lo"), &settings()).is_ok());
+    assert!(check(&framed("lo"), &sparing(1_000_000)).is_ok());
+    let failure = check(&framed("lo"), &sparing(1_000_001)).unwrap_err();
+    assert!(failure.why.contains("to spare"), "{}", failure.why);
+}
+
+#[test]
+fn tasks_stand_with_the_cpus_that_have_their_places() {
+    let session = framed("lo");
+    let (cluster, lists) = of(&session).unwrap();
+    let tasks = |numbers: &[u16]| numbers.iter().copied().map(TaskId).collect::<Vec<_>>();
+    let expected = [(CpuId(0), tasks(&[0])), (CpuId(1), tasks(&[1, 2, 3]))];
+    assert_eq!(placed(cluster, lists), expected);
+}
+
+fn able(processors: usize) -> Rights {
+    Rights {
+        cap_sys_nice: true,
+        cap_ipc_lock: true,
+        priority_limit: None,
+        memory_lock_limit: None,
+        address_space: 0,
+        fifo_granted: true,
+        rt_group: None,
+        throttling: Throttling {
+            runtime_us: 950_000,
+            period_us: 1_000_000,
+        },
+        perf: true,
+        processors: (0..processors).map(Processor).collect(),
+    }
+}
+
+/// At HI, attitude takes 60 % of CPU 0, the other three 25, 20 and 20 % of CPU 1; at LO 30, 10, 20 and 20 %.
+#[test]
+fn what_throttling_leaves_is_compared_with_what_jobs_demand() {
+    let refused = |scenario: &str, entries: &[usize]| {
+        let session = framed(scenario);
+        let settings = Settings {
+            cpus: Some(entries.to_vec()),
+            ..settings()
+        };
+        let executive = executive(&session, of(&session).unwrap(), &settings, &Arc::default());
+        match executive.unwrap().check(&able(2)) {
+            Ok(()) => None,
+            Err(RunError::Refused(refusals)) => match refusals.as_slice() {
+                [
+                    Refusal::Throttled {
+                        utilization_ppm, ..
+                    },
+                ] => Some(*utilization_ppm),
+                other => panic!("{other:?}"),
+            },
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(refused("hi", &[0, 1]), None);
+    assert_eq!(refused("lo", &[0, 0]), None, "80 %");
+    assert_eq!(refused("hi", &[0, 0]), Some(1_250_000));
+}
+
+#[test]
+fn that_nothing_is_guaranteed_is_said_of_a_table_that_is_proved() {
+    let said = doubt(&framed("lo"), &settings()).unwrap();
+    assert!(said.contains("500us later than the table says"), "{said}");
+    assert!(said.contains("nothing is guaranteed"), "{said}");
+    assert_eq!(
+        doubt(&session(TWO_CPUS, "pedf-vd", "lo"), &settings()),
+        None
+    );
+}

@@ -1,0 +1,165 @@
+//! Frame tables on several CPUs.
+
+use super::support::stops::{Ending, stops};
+use super::support::{Scratch, repository, vestal};
+use serde_json::Value;
+use std::time::Duration;
+
+const FRAMES: &str = "examples/frames.toml";
+
+/// A HI and a LO task for each of four CPUs.
+fn four_cpus() -> String {
+    let head = r#"
+format = "vestal/1"
+levels = ["LO", "HI"]
+unit   = "ms"
+
+[platform]
+cpus = 4
+"#;
+    let tasks = (0..4).map(|cpu| {
+        format!(
+            r#"
+[[task]]
+name        = "hi-{cpu}"
+criticality = "HI"
+period      = 40
+wcet        = {{ LO = 2, HI = 5 }}
+cpu         = {cpu}
+
+[[task]]
+name        = "lo-{cpu}"
+criticality = "LO"
+period      = 40
+wcet        = {{ LO = 2 }}
+cpu         = {cpu}
+"#
+        )
+    });
+    head.to_owned() + &tasks.collect::<String>()
+}
+
+/// Runs a file with a frame table, on the CPUs of the machine that `entries` names.
+fn run(file: &str, barrier: &str, entries: &str, more: &[&str]) -> Value {
+    let fixed = [
+        "run",
+        file,
+        "--policy",
+        "ftts",
+        "--cpus",
+        entries,
+        "--barrier",
+        barrier,
+        "--format",
+        "json",
+    ];
+    let done = vestal(&[&fixed[..], more].concat());
+    assert_eq!(done.exit, 0, "{barrier}: {}", done.stderr);
+    for said in ["500us later than the table says", "nothing is guaranteed"] {
+        assert!(done.stderr.contains(said), "{}", done.stderr);
+    }
+    assert_eq!(done.json()["proof"], Value::Null);
+    done.json()
+}
+
+/// Runs it with a trace, which is replayed and drawn.
+fn run_and_replay(file: &str, barrier: &str, entries: &str) -> Value {
+    let scratch = Scratch::new("frames");
+    let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
+    let (trace, page) = (path("run.vtrace"), path("page.html"));
+    let options = [
+        "--scenario",
+        "overrun=0.5",
+        "--for",
+        "1s",
+        "--trace",
+        &trace,
+    ];
+    let result = run(file, barrier, entries, &options);
+    let replayed = vestal(&["replay", &trace]);
+    assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+    let same = "every plan is equal";
+    assert!(replayed.stdout.contains(same), "{}", replayed.stdout);
+    let drawn = vestal(&["report", &trace, "-o", &page]);
+    assert_eq!(drawn.exit, 0, "{}", drawn.stderr);
+    result
+}
+
+/// What each task says of itself.
+fn of_tasks(result: &Value, key: &str) -> Vec<Value> {
+    let tasks = result["tasks"].as_array().unwrap().iter();
+    tasks.map(|task| task[key].clone()).collect()
+}
+
+#[test]
+fn a_run_with_each_barrier_has_its_frames_counted_and_is_replayed() {
+    for barrier in ["pthread", "futex", "spin"] {
+        let result = run_and_replay(FRAMES, barrier, "0,1");
+        assert_eq!(of_tasks(&result, "released"), [100, 50, 50, 100]);
+        assert_eq!(of_tasks(&result, "cpu"), [0, 1, 1, 1]);
+        assert_eq!(result["frames"]["total"], 100, "{barrier}");
+        // Simulated it is 72; a frame more or less where the machine takes time.
+        let skipped = result["frames"]["lo_skipped"].as_u64().unwrap();
+        assert!(skipped >= 60, "{barrier}: {skipped}");
+        let modes = result["modes"].as_array().unwrap();
+        let rises = modes.iter().filter(|change| change["to"] == "HI").count();
+        assert_eq!(rises as u64, skipped, "{barrier}");
+    }
+}
+
+#[test]
+fn cpus_of_the_set_may_share_those_of_the_machine() {
+    let scratch = Scratch::new("frames-shared");
+    let file = scratch.file("four.toml", &four_cpus());
+    for barrier in ["pthread", "futex", "spin"] {
+        let result = run_and_replay(file.to_str().unwrap(), barrier, "0,1,0,1");
+        assert_eq!(of_tasks(&result, "released"), [25; 8]);
+        assert_eq!(of_tasks(&result, "cpu"), [0, 0, 1, 1, 2, 2, 3, 3]);
+        let completed = of_tasks(&result, "completed");
+        let high: Vec<&Value> = completed.iter().step_by(2).collect();
+        assert_eq!(high, [25; 4], "{barrier}");
+        assert_eq!(result["frames"]["total"], 25);
+    }
+}
+
+/// No manager shows that it lives, and no watchdog waits for that.
+#[test]
+fn a_run_of_seconds_comes_to_its_end() {
+    let result = run(FRAMES, "spin", "0,1", &["--scenario", "lo", "--for", "3s"]);
+    assert_eq!(result["frames"]["total"], 300);
+    assert_eq!(result["cut"], Value::Null);
+    // Where a HI job takes C(LO) the frame goes on, but for what the machine takes.
+    let skipped = result["frames"]["lo_skipped"].as_u64().unwrap();
+    assert!(skipped <= 30, "{skipped} of 300 frames were late");
+}
+
+#[test]
+fn a_stop_reaches_walkers_wherever_they_wait() {
+    let file = repository().join(FRAMES).display().to_string();
+    for barrier in ["pthread", "futex", "spin"] {
+        let arguments = [
+            "run",
+            &file,
+            "--policy",
+            "ftts",
+            "--barrier",
+            barrier,
+            "--for",
+            "60s",
+            "--format",
+            "json",
+        ];
+        stops(
+            "frames",
+            &arguments,
+            Duration::from_millis(300),
+            |stopped| {
+                if let Ending::Exit(code) = stopped.ending {
+                    assert_eq!(code, 0, "{}", stopped.stderr);
+                    let document = stopped.json();
+                    assert!(document["duration_ns"].as_u64().unwrap() < 60_000_000_000);
+                }
+            },
+        );
+    }
+}

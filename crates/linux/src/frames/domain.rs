@@ -1,0 +1,378 @@
+//! What all CPUs of a frame table have in common: the scheduler, what it was told, and what it said.
+//!
+//! Nothing in here waits or reads a clock. Instants are those of the run; tasks and CPUs have the numbers of the
+//! scheduler.
+
+use crate::control::Traced;
+use crate::decider::BoxedScheduler;
+use crate::report::{FrameCounts, MODES_MAX, ModeChange};
+use std::collections::VecDeque;
+use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::{
+    BarrierId, ContractViolation, CpuId, DropReason, Drops, Duration, Event, Fact, Instant, JobId,
+    Level, Notice, Scheduler, TaskId,
+};
+use vestal_statistics::Histogram;
+use vestal_trace::{Record, What};
+
+/// The outcome of a call.
+pub(super) type Step<T = ()> = Result<T, ContractViolation>;
+
+/// What a walker is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// To run its jobs, and to come to this barrier.
+    Walk(BarrierId),
+    /// To wait at the barrier: it has come there, and others have not.
+    Meet,
+    /// To come back at this instant.
+    Wait(Instant),
+    /// Nothing any more: no frame begins before the run ends.
+    End,
+}
+
+/// A task, and which of its jobs wait.
+#[derive(Debug)]
+pub(super) struct DomainTask {
+    /// The CPU of the set, and the task's number there.
+    pub(super) home: (usize, TaskId),
+    pub(super) offset: Duration,
+    pub(super) period: Duration,
+    next_sequence: u64,
+    /// Released, and neither begun nor dropped, oldest first.
+    waiting: VecDeque<u64>,
+    pub(super) dropped: Drops,
+}
+
+impl DomainTask {
+    /// A task without jobs.
+    pub(super) fn new(home: (usize, TaskId), offset: Duration, period: Duration) -> Self {
+        Self {
+            home,
+            offset,
+            period,
+            next_sequence: 0,
+            // Those that a decision is told of, the one before, and those of a sequence.
+            waiting: VecDeque::with_capacity(2 * BACKLOG_MAX),
+            dropped: Drops::default(),
+        }
+    }
+
+    fn release(&self, sequence: u64) -> Instant {
+        let since = self.period.saturating_mul(sequence);
+        Instant::EPOCH
+            .saturating_add(self.offset)
+            .saturating_add(since)
+    }
+
+    /// The number of the first job that is released later than `at`, and not before `end`.
+    fn next_after(&self, at: Instant, end: Instant) -> u64 {
+        let first = self.release(0);
+        let number = |at: Instant| (at >= first).then(|| at.saturating_since(first));
+        let until = |at| number(at).and_then(|since| since.div_floor(self.period));
+        let after = until(at).map_or(0, |newest| newest.saturating_add(1));
+        // Of those before the end the last one is released before it.
+        let all = number(end).map_or(0, |since| {
+            since.as_nanos().div_ceil(self.period.as_nanos().max(1))
+        });
+        after.min(all)
+    }
+
+    /// Its jobs that never began.
+    pub(super) fn never_begun(&self) -> impl Iterator<Item = u64> {
+        self.waiting.iter().copied()
+    }
+}
+
+/// What one CPU has to do.
+#[derive(Debug, Default)]
+struct Walk {
+    sequence: Vec<JobId>,
+    /// Whether it has taken its sequence.
+    taken: bool,
+    /// Whether it has come to the barrier.
+    arrived: bool,
+}
+
+/// What was noted down for the report.
+#[derive(Debug, Default)]
+pub(super) struct FrameRecord {
+    pub(super) frames: FrameCounts,
+    pub(super) modes: Vec<ModeChange>,
+    pub(super) modes_lost: u64,
+    /// By how much later than it should a frame began, of those that nothing kept.
+    pub(super) begun_late: Histogram,
+}
+
+/// The domain.
+pub(super) struct Domain {
+    pub(super) scheduler: Traced<BoxedScheduler>,
+    pub(super) tasks: Vec<DomainTask>,
+    walks: Vec<Walk>,
+    /// How many walkers meet.
+    threads: usize,
+    /// The barrier at the end of the sub-frame that goes on.
+    sub_frame: Option<BarrierId>,
+    /// When the scheduler wants to decide at the latest.
+    wake: Option<Instant>,
+    /// No decision is at an earlier instant (C1).
+    clock: Instant,
+    /// What it was told since the last decision.
+    facts: u32,
+    /// No job is released and no frame begins from here on.
+    end: Instant,
+    pub(super) record: FrameRecord,
+}
+
+impl Domain {
+    /// Of these tasks by their numbers, on so many CPUs, of which `threads` have walkers. Until [`Self::begin`] no frame
+    /// begins.
+    pub(super) fn new(
+        scheduler: Traced<BoxedScheduler>,
+        tasks: Vec<DomainTask>,
+        (cpus, threads): (usize, usize),
+    ) -> Self {
+        let walk = || Walk {
+            sequence: Vec::with_capacity(tasks.len()),
+            ..Walk::default()
+        };
+        Self {
+            walks: (0..cpus).map(|_| walk()).collect(),
+            scheduler,
+            tasks,
+            threads,
+            sub_frame: None,
+            wake: Some(Instant::EPOCH),
+            clock: Instant::EPOCH,
+            facts: 0,
+            end: Instant::EPOCH,
+            record: FrameRecord {
+                modes: Vec::with_capacity(MODES_MAX),
+                ..FrameRecord::default()
+            },
+        }
+    }
+
+    /// The run is to end then.
+    pub(super) fn begin(&mut self, end: Instant) {
+        self.end = end;
+    }
+
+    /// Whether a frame is to begin that nobody has begun yet.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        let begins = self.frame_begins().filter(|_| self.sub_frame.is_none());
+        begins.is_some_and(|at| at <= now)
+    }
+
+    /// What the walker of `cpu` is to do at `now`; `jobs` become those that it is to run, by the numbers of its CPU. If a
+    /// frame is to begin, it begins.
+    pub(super) fn turn(&mut self, cpu: usize, now: Instant, jobs: &mut Vec<JobId>) -> Step<Turn> {
+        if self.is_due(now) {
+            let late = self
+                .wake
+                .map_or(0, |at| now.saturating_since(at).as_nanos());
+            self.decide(now, true)?;
+            self.record.begun_late.record(late);
+        }
+        let next = self.frame_begins().map_or(Turn::End, Turn::Wait);
+        let (Some(barrier), Some(walk)) = (self.sub_frame, self.walks.get_mut(cpu)) else {
+            return Ok(next);
+        };
+        if std::mem::replace(&mut walk.taken, true) {
+            return Ok(Turn::Meet);
+        }
+        jobs.clear();
+        for job in &walk.sequence {
+            let Some(task) = self.tasks.get(job.task.index()) else {
+                return Err(ContractViolation::UnknownTask(job.task));
+            };
+            let (_, task) = task.home;
+            jobs.push(JobId { task, ..*job });
+        }
+        Ok(Turn::Walk(barrier))
+    }
+
+    /// When the next frame begins, if one does.
+    fn frame_begins(&self) -> Option<Instant> {
+        self.wake.filter(|&at| at < self.end)
+    }
+
+    /// The walker of `cpu` came to the barrier at `at`, after all of its jobs; it is `now`. Says whether it was the last: then
+    /// the scheduler has decided, and the barrier is to be opened.
+    pub(super) fn arrive(
+        &mut self,
+        cpu: usize,
+        (at, now): (Instant, Instant),
+        barrier: BarrierId,
+    ) -> Step<bool> {
+        self.notice_overrun(at)?;
+        let number = cpu_of(cpu);
+        self.apply(
+            at,
+            Fact::BarrierReached {
+                cpu: number,
+                barrier,
+            },
+        )?;
+        if let Some(walk) = self.walks.get_mut(cpu) {
+            walk.arrived = true;
+        }
+        let arrived = self.walks.iter().filter(|walk| walk.arrived).count();
+        // What would begin after the end does not.
+        if arrived < self.threads || now >= self.end {
+            return Ok(false);
+        }
+        self.decide(now, true)?;
+        Ok(true)
+    }
+
+    /// A frame is over when somebody comes at `at`, and its sub-frame is not: the scheduler learns that before it
+    /// learns of who came.
+    fn notice_overrun(&mut self, at: Instant) -> Step {
+        let missing = |walk: &Walk| !walk.arrived && !walk.sequence.is_empty();
+        if self.sub_frame.is_some()
+            && self.wake.is_some_and(|wake| at > wake)
+            && self.walks.iter().any(missing)
+        {
+            self.decide(at, false)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, at: Instant, fact: Fact) -> Step {
+        self.clock = self.clock.max(at);
+        self.facts = self.facts.saturating_add(1);
+        self.scheduler.apply(at, fact)
+    }
+
+    /// The scheduler decides at `now`; with `opens` what it says of sequences is new.
+    fn decide(&mut self, now: Instant, opens: bool) -> Step {
+        let now = now.max(self.clock);
+        self.clock = now;
+        self.release_until(now)?;
+        self.facts = 0;
+        let plan = self.scheduler.decide(now)?;
+        self.wake = plan.next.map(|wake| wake.at);
+        if opens {
+            self.sub_frame = None;
+            for (walk, cpu) in self.walks.iter_mut().zip(0..) {
+                // All that were there have come to their ends.
+                let ended = walk.sequence.drain(..);
+                ended.for_each(|job| take(&mut self.tasks, job));
+                let sequence = plan.sequence(CpuId(cpu));
+                (walk.taken, walk.arrived) = (false, false);
+                if let Some(sequence) = sequence {
+                    self.sub_frame = Some(sequence.barrier);
+                    walk.sequence.extend_from_slice(sequence.jobs);
+                }
+            }
+        }
+        while let Some(notice) = self.scheduler.take_notice() {
+            self.note(&notice);
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler of all releases until `now`. Of each task it has room for some in a decision; where there are
+    /// more, an older one would make way for the younger in the same decision anyway.
+    fn release_until(&mut self, now: Instant) -> Step {
+        for (task, id) in self.tasks.iter_mut().zip((0..).map(TaskId)) {
+            let next = task.next_after(now, self.end);
+            while task.next_sequence < next {
+                let sequence = task.next_sequence;
+                task.next_sequence += 1;
+                let (at, job) = (task.release(sequence), JobId { task: id, sequence });
+                if next - sequence > BACKLOG_MAX as u64 {
+                    let why = DropReason::Superseded;
+                    let trace = self.scheduler.sink_mut();
+                    trace.observed(at, Fact::Released { job });
+                    trace.record(at, What::Dropped { job, why });
+                    task.dropped.add(why, 1);
+                    continue;
+                }
+                task.waiting.push_back(sequence);
+                self.facts = self.facts.saturating_add(1);
+                self.scheduler.apply(at, Fact::Released { job })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, notice: &Notice) {
+        let frames = &mut self.record.frames;
+        match notice.what {
+            Event::Dropped { job, why } => {
+                take(&mut self.tasks, job);
+                if let Some(task) = self.tasks.get_mut(job.task.index()) {
+                    task.dropped.add(why, 1);
+                }
+            }
+            Event::ModeChanged { from, to, cause } => {
+                // Whatever is dropped, all below it is: once in a frame at most.
+                frames.lowest_skipped += u64::from(from == Level::LOWEST && to > from);
+                if self.record.modes.len() < MODES_MAX {
+                    let at = notice.at;
+                    self.record.modes.push(ModeChange {
+                        at,
+                        from,
+                        to,
+                        cause,
+                    });
+                } else {
+                    self.record.modes_lost += 1;
+                }
+            }
+            Event::FrameOverrun { .. } => frames.overrun += 1,
+            Event::FramesSkipped { count, .. } => {
+                frames.skipped = frames.skipped.saturating_add(count);
+            }
+            // A table has neither limits nor servers; that a decision is late shows in when frames begin.
+            Event::Overrun { .. }
+            | Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::Late { .. } => {}
+        }
+    }
+
+    /// The run was stopped then, when the walker of each CPU had begun so many jobs of its sequence as `begun` says. Takes
+    /// all that was released.
+    pub(super) fn end(&mut self, stopped: Instant, begun: impl Fn(usize) -> usize) -> Step {
+        self.notice_overrun(stopped)?;
+        for (cpu, walk) in self.walks.iter().enumerate() {
+            let count = match (walk.taken, walk.arrived) {
+                (false, _) => 0,
+                (true, false) => begun(cpu),
+                (true, true) => walk.sequence.len(),
+            };
+            let began = walk.sequence.iter().take(count);
+            began.for_each(|job| take(&mut self.tasks, *job));
+        }
+        self.end = self.end.min(stopped);
+        self.release_until(stopped)
+    }
+
+    /// The last record, at `at` or when the scheduler heard of something last. The scheduler stays: a walker whose body
+    /// does not return may have a reference.
+    pub(super) fn last_record(&self, at: Instant) -> Record {
+        Record {
+            at: at.max(self.clock),
+            what: What::End { facts: self.facts },
+        }
+    }
+}
+
+/// A job leaves those that wait, if it is one of them.
+fn take(tasks: &mut [DomainTask], job: JobId) {
+    if let Some(task) = tasks.get_mut(job.task.index()) {
+        task.waiting.retain(|waiting| *waiting != job.sequence);
+    }
+}
+
+/// The number of the CPU at this place in the set.
+pub(super) fn cpu_of(index: usize) -> CpuId {
+    CpuId(u16::try_from(index).unwrap_or(u16::MAX))
+}
+
+#[cfg(test)]
+#[path = "domain_tests.rs"]
+mod tests;

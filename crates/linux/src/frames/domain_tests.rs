@@ -1,0 +1,336 @@
+//! A domain without threads: a table of two CPUs, told by hand what walkers do.
+
+use super::*;
+use crate::recording::Tracer;
+use vestal_core::engine::frames::{FrameConfiguration, FrameTable, Frames, Span};
+use vestal_core::{LevelSet, Service, Task, Wcet};
+use vestal_trace::Recorder;
+
+const HI: Level = Level(1);
+const LO: Level = Level(0);
+
+const FRAME: u64 = 100;
+
+fn at(nanos: u64) -> Instant {
+    Instant::from_nanos(nanos)
+}
+
+const fn job(task: u16, sequence: u64) -> JobId {
+    let task = TaskId(task);
+    JobId { task, sequence }
+}
+
+/// HI tasks 0 and 1 on CPU 0, LO tasks 2 and 3 on CPU 1; each in every frame of 100 but task 1, which has the second of
+/// two. HI jobs take 10 or 30, LO jobs 20.
+fn domain() -> Domain {
+    let task = |level: Level, period: u64, wcet: &[u64]| {
+        let wcet: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
+        let period = Duration::from_nanos(period);
+        Task::new(level, period, period, Wcet::new(&wcet).unwrap()).unwrap()
+    };
+    let tasks = [
+        task(HI, FRAME, &[10, 30]),
+        task(HI, 2 * FRAME, &[10, 30]),
+        task(LO, FRAME, &[20]),
+        task(LO, FRAME, &[20]),
+    ];
+    let entries = [0, 0, 1, 2, 3].map(TaskId);
+    let span = |start, len| Span { start, len };
+    let spans = [
+        span(0, 0),
+        span(3, 2),
+        span(0, 1),
+        span(0, 0),
+        // The second frame.
+        span(0, 0),
+        span(3, 2),
+        span(1, 2),
+        span(0, 0),
+    ];
+    let ns = Duration::from_nanos;
+    let barriers = [40, 0, 10, 30, 40, 0, 20, 60].map(ns);
+    let engine = Frames::new(&FrameConfiguration {
+        tasks: &tasks,
+        levels: LevelSet::new(2).unwrap(),
+        cpus: 2,
+        table: FrameTable {
+            frame: ns(FRAME),
+            spans: &spans,
+            entries: &entries,
+            barriers: &barriers,
+        },
+        overhead: Duration::ZERO,
+        wake_granularity: Duration::ZERO,
+    });
+    let scheduler: BoxedScheduler = Box::new(engine.unwrap());
+    let homes = [
+        (0, TaskId(0)),
+        (0, TaskId(1)),
+        (1, TaskId(0)),
+        (1, TaskId(1)),
+    ];
+    let tasks = tasks.iter().zip(homes);
+    let tasks = tasks.map(|(task, home)| DomainTask::new(home, Duration::ZERO, task.period));
+    let recorder = Recorder::new(scheduler, Tracer::list());
+    let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
+    domain.begin(at(10 * FRAME));
+    domain
+}
+
+impl Domain {
+    /// The walker of `cpu` looks for its turn, and has to walk these jobs of its CPU.
+    fn walks(&mut self, cpu: usize, now: u64, expected: &[JobId]) -> BarrierId {
+        let mut jobs = vec![job(9, 9)];
+        let turn = self.turn(cpu, at(now), &mut jobs).unwrap();
+        let Turn::Walk(barrier) = turn else {
+            panic!("CPU {cpu} at {now}: {turn:?}");
+        };
+        assert_eq!(jobs, expected, "CPU {cpu} at {now}");
+        barrier
+    }
+
+    fn waits(&mut self, cpu: usize, now: u64, until: u64) {
+        let turn = self.turn(cpu, at(now), &mut Vec::new()).unwrap();
+        assert_eq!(turn, Turn::Wait(at(until)), "CPU {cpu} at {now}");
+    }
+
+    /// The walker of `cpu` has run its jobs, and arrives. Says whether it was the last.
+    fn arrives(&mut self, cpu: usize, now: u64) -> bool {
+        let barrier = self.sub_frame.unwrap();
+        self.arrive(cpu, (at(now), at(now)), barrier).unwrap()
+    }
+
+    fn modes(&self) -> Vec<(u64, Level)> {
+        let modes = self.record.modes.iter();
+        modes
+            .map(|change| (change.at.as_nanos(), change.to))
+            .collect()
+    }
+
+    fn counts(&self) -> [u64; 3] {
+        let frames = self.record.frames;
+        [frames.lowest_skipped, frames.overrun, frames.skipped]
+    }
+
+    /// By task, how many jobs were dropped and which never began.
+    fn left(&self) -> Vec<(u64, Vec<u64>)> {
+        let tasks = self.tasks.iter();
+        let left = tasks.map(|task| (task.dropped.total(), task.never_begun().collect()));
+        left.collect()
+    }
+}
+
+#[test]
+fn each_cpu_has_its_jobs_of_one_sub_frame_and_who_comes_last_decides() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 1, &[]);
+    assert!(!domain.arrives(1, 1));
+    // Nothing of LO begins while CPU 0 has a HI job.
+    let turn = domain.turn(1, at(2), &mut Vec::new()).unwrap();
+    assert_eq!(turn, Turn::Meet);
+    assert!(domain.arrives(0, 8));
+    domain.walks(1, 8, &[job(0, 0), job(1, 0)]);
+    domain.walks(0, 8, &[]);
+    assert!(!domain.arrives(0, 8));
+    assert!(domain.arrives(1, 48));
+    for cpu in [0, 1] {
+        domain.waits(cpu, 50, FRAME);
+    }
+    // The first one that wakes finds the next frame due, the second one finds it begun.
+    assert!(domain.is_due(at(103)));
+    domain.walks(1, 103, &[]);
+    assert!(!domain.is_due(at(104)));
+    domain.walks(0, 104, &[job(0, 1), job(1, 0)]);
+    assert_eq!(domain.record.begun_late.summary().max, 3);
+    assert_eq!(domain.modes(), []);
+}
+
+/// Two frames, in whose first the HI job takes 11 of 10.
+#[test]
+fn a_late_sub_frame_drops_what_is_below_it_in_that_frame_only() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 11));
+    domain.waits(0, 11, FRAME);
+    domain.waits(1, 11, FRAME);
+    assert_eq!(domain.modes(), [(11, HI)]);
+    assert_eq!(domain.left()[2..], [(1, vec![]), (1, vec![])]);
+    domain.walks(0, FRAME, &[job(0, 1), job(1, 0)]);
+    domain.walks(1, FRAME, &[]);
+    assert!(!domain.arrives(1, FRAME));
+    assert!(domain.arrives(0, FRAME + 20));
+    // Exactly in time.
+    domain.walks(1, FRAME + 20, &[job(0, 1), job(1, 1)]);
+    assert_eq!(domain.modes(), [(11, HI), (FRAME, LO)]);
+    assert_eq!(domain.counts(), [1, 0, 0]);
+}
+
+/// The HI job takes until 350: its frame is over since 100, frames 1 and 2 pass.
+#[test]
+fn an_overrun_is_noticed_by_who_arrives_and_the_frames_that_passed_are_skipped() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert_eq!(domain.counts(), [0, 0, 0]);
+    assert!(domain.arrives(0, 350));
+    assert_eq!(domain.counts(), [1, 1, 2]);
+    // Frame 3 begins late, the second of the cycle, with the youngest jobs.
+    domain.walks(0, 350, &[job(0, 3), job(1, 1)]);
+    domain.walks(1, 350, &[]);
+    // Of tasks 2 and 3 the first was dropped with its frame, and two made way for the fourth.
+    assert_eq!(domain.left()[2..], [(3, vec![3]), (3, vec![3])]);
+    assert_eq!(domain.modes(), [(350, HI), (350, LO)]);
+}
+
+/// The control of the last one: a sub-frame that ends with its frame is no overrun.
+#[test]
+fn a_sub_frame_that_ends_with_its_frame_is_no_overrun() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, FRAME));
+    assert_eq!(domain.counts(), [1, 0, 0]);
+}
+
+/// A walker without jobs comes late: nobody's job made the frame longer.
+#[test]
+fn a_cpu_without_jobs_that_comes_late_is_no_overrun_but_it_is_waited_for() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    assert!(!domain.arrives(0, 9));
+    domain.walks(1, 150, &[]);
+    assert!(domain.arrives(1, 150));
+    assert_eq!(domain.counts(), [1, 0, 0]);
+    domain.walks(0, 151, &[job(0, 1), job(1, 0)]);
+}
+
+/// More releases than the scheduler has room for in one decision: the older ones would have made way anyway.
+#[test]
+fn of_many_releases_at_once_the_scheduler_is_told_of_the_youngest() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 850));
+    assert_eq!(domain.counts(), [1, 1, 7]);
+    domain.walks(0, 850, &[job(0, 8)]);
+    let left = domain.left();
+    assert_eq!(left[0], (7, vec![8]));
+    assert_eq!(left[2], (8, vec![8]));
+    let (_, trace) = domain.scheduler.finish(at(850));
+    let records = trace.into_records();
+    let by_world = records
+        .iter()
+        .filter(|record| matches!(record.what, What::Dropped { .. }));
+    // Of jobs 1 to 8 the last four were told, for each of tasks 0, 2 and 3; of task 1 all four.
+    assert_eq!(by_world.count(), 3 * 4);
+}
+
+#[test]
+fn the_end_finds_an_overrun_that_nobody_came_to_notice_and_all_that_never_began() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    let begun = |cpu| usize::from(cpu == 0);
+    domain.end(at(2 * FRAME + 50), begun).unwrap();
+    assert_eq!(domain.counts(), [1, 1, 0]);
+    // What is under way began; the second jobs made way for the third.
+    let expected = [(1, vec![2]), (1, vec![1]), (2, vec![2]), (2, vec![2])];
+    assert_eq!(domain.left(), expected);
+    let last = domain.last_record(at(2 * FRAME + 50));
+    assert_eq!(last.at, at(2 * FRAME + 50));
+    assert_eq!(last.what, What::End { facts: 0 });
+}
+
+#[test]
+fn no_frame_begins_and_no_job_is_released_from_the_end_on() {
+    let mut domain = domain();
+    domain.begin(at(FRAME));
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 11));
+    let turn = domain.turn(0, at(FRAME + 1), &mut Vec::new()).unwrap();
+    assert_eq!(turn, Turn::End);
+    domain.end(at(FRAME), |_| 0).unwrap();
+    assert_eq!(domain.left()[0], (0, vec![]));
+    assert_eq!(domain.left()[1], (0, vec![0]), "its place is in the second");
+}
+
+/// The last one comes when the run is over: frames that would begin then do not.
+#[test]
+fn who_comes_last_after_the_end_decides_nothing() {
+    let mut domain = domain();
+    domain.begin(at(2 * FRAME));
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(!domain.arrives(0, 2 * FRAME));
+    assert_eq!(domain.counts(), [1, 1, 0]);
+    let turn = domain.turn(0, at(2 * FRAME + 1), &mut Vec::new()).unwrap();
+    assert_eq!(turn, Turn::Meet);
+}
+
+/// One sub-frame in each frame, which always ends at the same barrier. CPU 1 has nothing in the first, because its task
+/// begins with the second, and comes late.
+fn of_one_sub_frame() -> Domain {
+    let (ns, wcet) = (Duration::from_nanos(FRAME), [Service::from_nanos(30)]);
+    let task = Task::new(LO, ns, ns, Wcet::new(&wcet).unwrap()).unwrap();
+    let span = |start| Span { start, len: 1 };
+    let engine = Frames::new(&FrameConfiguration {
+        tasks: &[task; 2],
+        levels: LevelSet::new(1).unwrap(),
+        cpus: 2,
+        table: FrameTable {
+            frame: ns,
+            spans: &[span(0), span(1)],
+            entries: &[0, 1].map(TaskId),
+            barriers: &[Duration::from_nanos(30)],
+        },
+        overhead: Duration::ZERO,
+        wake_granularity: Duration::ZERO,
+    });
+    let scheduler: BoxedScheduler = Box::new(engine.unwrap());
+    let offsets = [Duration::ZERO, ns].into_iter().enumerate();
+    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), offset, ns));
+    let recorder = Recorder::new(scheduler, Tracer::list());
+    let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
+    domain.begin(at(10 * FRAME));
+    domain
+}
+
+#[test]
+fn a_cpu_that_comes_late_to_a_barrier_has_not_come_to_the_next_one() {
+    let mut domain = of_one_sub_frame();
+    domain.walks(0, 0, &[job(0, 0)]);
+    assert!(!domain.arrives(0, 9));
+    domain.walks(1, 150, &[]);
+    assert!(domain.arrives(1, 150));
+    domain.walks(0, 151, &[job(0, 1)]);
+    domain.walks(1, 151, &[job(0, 0)]);
+    assert!(!domain.arrives(0, 160));
+    // Frame 1 is over since 200, and CPU 1 had a job in it.
+    assert!(domain.arrives(1, 250));
+    assert_eq!(domain.record.frames.overrun, 1);
+}
+
+#[test]
+fn releases_are_counted_up_to_an_instant_and_before_the_end() {
+    let task = DomainTask::new(
+        (0, TaskId(0)),
+        Duration::from_nanos(5),
+        Duration::from_nanos(10),
+    );
+    let next = |now, end| task.next_after(at(now), at(end));
+    // Released at 5, 15, 25, ...
+    let found = [0, 4, 5, 14, 15, 26].map(|now| next(now, 1_000));
+    assert_eq!(found, [0, 0, 1, 1, 2, 3]);
+    let found = [0, 5, 6, 15, 16].map(|end| next(100, end));
+    assert_eq!(found, [0, 0, 1, 1, 2]);
+}

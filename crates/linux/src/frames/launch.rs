@@ -1,0 +1,372 @@
+//! From a plan to a report, for CPUs that have a frame table in common.
+
+use super::barrier::meeting;
+use super::common::Common;
+use super::domain::{Domain, DomainTask};
+use super::walker::{WalkRecord, Walker};
+use super::{FRAME_OVERHEAD, Frames};
+use crate::account::{Note, TaskNote};
+use crate::body::Bodies;
+use crate::control::ManagerRecord;
+use crate::driver::Kind;
+use crate::error::RunError;
+use crate::evidence::note_left_behind;
+use crate::foreign::Observer;
+use crate::launch::{Launch, SharedCpu, abandon, finish, go, how_it_ended, of_cpu};
+use crate::plan::CpuTasks;
+use crate::queue::JobQueue;
+use crate::recording::{Lane, Last, Recording, Rings, Tracer};
+use crate::report::{FrameReport, Report};
+use crate::run::Run;
+use crate::summary::{Measured, MeasuredCpu, report};
+use crate::sys;
+use crate::sys::continued::Continued;
+use crate::thread::start::{Place, Started, Threads};
+use crate::thread::watchdog::Watchdog;
+use crate::thread::worker::Worker;
+use crate::words::Allowance;
+use std::io;
+use std::sync::Arc;
+use vestal_core::{Duration, Instant, Scheduler, Service, TaskConfiguration, TaskId};
+use vestal_statistics::Histogram;
+use vestal_trace::{DomainId, Record, Recorder, Scope};
+
+/// A CPU whose walker has not been started.
+struct Draft {
+    cpu: SharedCpu,
+    bodies: Vec<Bodies>,
+    trace: Tracer,
+}
+
+/// The threads of a run that goes on; by CPU what comes from its walker, if it has one.
+struct Going {
+    threads: Threads,
+    walkers: Vec<Option<Started<WalkRecord>>>,
+}
+
+/// Runs the CPUs of a frame table for `span`.
+///
+/// # Errors
+/// As [`crate::Executive::run`].
+pub(crate) fn execute(
+    mut launch: Launch,
+    frames: Frames,
+    span: Duration,
+) -> Result<Report, RunError> {
+    let overhead = launch.config.tolerance.unwrap_or(FRAME_OVERHEAD);
+    let scheduler = scheduler(&launch, &frames, overhead)?;
+    let run = Arc::new(Run::new(&launch.config));
+    let recording = launch.recording.take();
+    let ring_records = recording.as_ref().map(|recording| recording.ring_records);
+    let begin = |recording: Recording| launch.begin(recording, overhead);
+    let consumer = recording.map(begin).transpose()?;
+    let (mut drafts, mut lanes, mut trace) = (Vec::new(), Vec::new(), Tracer::off());
+    let cpus = std::mem::take(&mut launch.cpus).into_iter();
+    for ((index, cpu), numbers) in cpus.enumerate().zip(&frames.numbers) {
+        let mut rings = Rings::default();
+        if let (0, Some(records)) = (index, ring_records) {
+            // First of all: of one instant the scheduler's records come first, whole.
+            trace = rings.add_common(records);
+        }
+        let (draft, lane) = draft(&launch, &run, (index, numbers), cpu, (rings, ring_records))?;
+        drafts.push(draft);
+        lanes.push(lane);
+    }
+    let cpus: Vec<SharedCpu> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
+    let recorder = Recorder::new(scheduler, trace);
+    let common = common(&launch, &frames, recorder, &cpus)?;
+    let gatherer = launch.gather(lanes, consumer)?;
+    let patience = launch.config.patience;
+    let going = match start(&launch, &run, drafts, &common) {
+        Ok(going) => going,
+        Err((source, threads)) => {
+            common.meeting.close();
+            abandon(&run, &cpus, threads, patience);
+            finish(gatherer, Vec::new(), None)?;
+            let what = "start the threads of the run";
+            return Err(RunError::System { what, source });
+        }
+    };
+    let others = cpus.iter().map(|cpu| Observer::new(cpu.processor.0));
+    let mut others: Vec<Observer> = others.collect();
+    common.domain().begin(Instant::EPOCH.saturating_add(span));
+    go(&run, &cpus, span);
+    // The watchdog ends the run, and may have looked before it was known when.
+    sys::stop::CALLS.call();
+    let (records, stuck) = going.join(&cpus, patience, &mut others);
+    let (left, counts) = end(&common, &run, &cpus, span, &frames);
+    let stuck = in_bodies(&cpus, &stuck);
+    let last = cpus.iter().enumerate().map(|(index, cpu)| Last {
+        rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
+        end: None,
+    });
+    let finished = finish(gatherer, last.collect(), Some(left));
+    let ended = how_it_ended(&run, &cpus)?;
+    let (recorded, accounts) = finished?;
+    let measured = Measured {
+        ended,
+        mechanism: launch.config.mechanism,
+        recorded,
+        continued: Continued::instants(),
+        watchdog: run.watchdog.cost(),
+    };
+    let mut passed = Histogram::default();
+    records
+        .iter()
+        .for_each(|record| passed.merge(&record.passed));
+    let managers = managers(&common, &cpus, records);
+    let noted = managers.into_iter().zip(accounts).zip(others);
+    let parts = launch.parts(noted, &stuck);
+    let parts: Vec<(_, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
+    let frames = FrameReport {
+        overhead,
+        passed: passed.summary(),
+        ..counts
+    };
+    Ok(framed(report(&run, &measured, &parts), frames))
+}
+
+/// The scheduler of all CPUs.
+fn scheduler(
+    launch: &Launch,
+    frames: &Frames,
+    overhead: Service,
+) -> Result<crate::BoxedScheduler, RunError> {
+    let numbered = frames.numbers.iter().flatten();
+    let tasks = launch.cpus.iter().flat_map(|(cpu, _)| &cpu.tasks);
+    let mut tasks: Vec<(TaskId, TaskConfiguration)> = numbered
+        .copied()
+        .zip(tasks.map(|spec| spec.configuration))
+        .collect();
+    tasks.sort_by_key(|&(number, _)| number);
+    let tasks: Vec<TaskConfiguration> = tasks.into_iter().map(|(_, task)| task).collect();
+    (frames.make)(&tasks, overhead).map_err(RunError::Scheduler)
+}
+
+/// What the threads of CPU `index` will share, and what only its walker will have; and who takes their records.
+fn draft(
+    launch: &Launch,
+    run: &Arc<Run>,
+    (index, numbers): (usize, &Vec<TaskId>),
+    (cpu, bodies): (CpuTasks, Vec<Bodies>),
+    (mut rings, ring_records): (Rings, Option<usize>),
+) -> Result<(Draft, Lane), RunError> {
+    let Some(plan) = launch.plan.cpus.get(index) else {
+        let why = "there is no plan for a CPU".to_owned();
+        return Err(RunError::Unsupported(why));
+    };
+    let trace = match ring_records {
+        Some(records) => rings.add(records),
+        None => Tracer::off(),
+    };
+    let terms = (plan, Kind::Walked);
+    let unlimited = |_| Allowance::Unlimited;
+    let shared = launch.share(run, index, cpu, terms, Service::ZERO, unlimited);
+    let (cpu, notes) = shared.map_err(RunError::system("make what the threads of a CPU share"))?;
+    let scope = Scope::new(DomainId::FIRST, numbers, &[cpu.id]);
+    let lane = Lane::new(rings, notes, &cpu, scope);
+    let draft = Draft { cpu, bodies, trace };
+    Ok((draft, lane))
+}
+
+/// What all walkers share.
+fn common(
+    launch: &Launch,
+    frames: &Frames,
+    scheduler: Recorder<crate::BoxedScheduler, Tracer>,
+    cpus: &[SharedCpu],
+) -> Result<Arc<Common>, RunError> {
+    let mut tasks: Vec<(TaskId, DomainTask)> = Vec::new();
+    for ((index, cpu), numbers) in cpus.iter().enumerate().zip(&frames.numbers) {
+        for (task, &number) in cpu.tasks.iter().zip(numbers) {
+            let offset = Duration::from_nanos(task.offset_nanos);
+            let period = Duration::from_nanos(task.period_nanos());
+            tasks.push((number, DomainTask::new((index, task.id), offset, period)));
+        }
+    }
+    tasks.sort_by_key(|&(number, _)| number);
+    let tasks = tasks.into_iter().map(|(_, task)| task).collect();
+    let threads = cpus.iter().filter(|cpu| has_walker(cpu)).count();
+    let shares = launch.plan.cpus.iter().any(|cpu| !cpu.is_alone);
+    let domain = Domain::new(scheduler, tasks, (cpus.len(), threads));
+    let count = u32::try_from(threads).unwrap_or(u32::MAX);
+    let failed = RunError::system("make the barrier of the run");
+    let meeting = meeting(frames.barrier, count, shares).map_err(failed)?;
+    Ok(Arc::new(Common::new(domain, meeting, cpus.len())))
+}
+
+/// A CPU without tasks has nothing to do, and nobody waits for it.
+fn has_walker(cpu: &SharedCpu) -> bool {
+    !cpu.tasks.is_empty()
+}
+
+/// Starts all threads. Each is ready before the next one is started: in its class, on its processor, blocked.
+fn start(
+    launch: &Launch,
+    run: &Arc<Run>,
+    drafts: Vec<Draft>,
+    common: &Arc<Common>,
+) -> Result<Going, (io::Error, Threads)> {
+    let mut threads = Threads::new(launch.config.stack_bytes);
+    let (processor, priority) = launch.plan.watchdog;
+    let closing = Arc::clone(common);
+    let watchdog = Watchdog {
+        run: Arc::clone(run),
+        cpus: drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect(),
+        processor,
+        priority,
+        common: Some(Box::new(move || closing.meeting.close())),
+    };
+    let (set_up, main) = (Watchdog::set_up, Watchdog::main);
+    if let Err(error) = threads.start("vestal-watchdog", None, watchdog, set_up, main) {
+        return Err((error, threads));
+    }
+    let mut walkers = Vec::new();
+    for draft in drafts {
+        let started = match has_walker(&draft.cpu) {
+            true => draft.start(&mut threads, common).map(Some),
+            false => Ok(None),
+        };
+        match started {
+            Ok(walker) => walkers.push(walker),
+            Err(error) => return Err((error, threads)),
+        }
+    }
+    Ok(Going { threads, walkers })
+}
+
+impl Draft {
+    fn start(self, threads: &mut Threads, common: &Arc<Common>) -> io::Result<Started<WalkRecord>> {
+        let number = self.cpu.id.0;
+        let walker = Walker {
+            worker: Worker {
+                cpu: self.cpu,
+                index: 0,
+                // Those of a task are put in while a job of it runs.
+                body: Box::new(|_| Ok(())),
+                demand: Box::new(|_| Service::ZERO),
+                queue: JobQueue::new(None),
+                trace: self.trace,
+            },
+            common: Arc::clone(common),
+            bodies: self.bodies,
+        };
+        let name = format!("vestal-{number}-walker");
+        let place = Some((usize::from(number), 0));
+        threads.start(&name, place, walker, Walker::set_up, Walker::main)
+    }
+}
+
+impl Going {
+    /// Waits until the run has ended; gives what the walkers have noted, nothing of those that have not come back, and
+    /// the places of these.
+    fn join(
+        self,
+        cpus: &[SharedCpu],
+        patience: Duration,
+        others: &mut [Observer],
+    ) -> (Vec<WalkRecord>, Vec<Place>) {
+        let mut records = Vec::new();
+        for (walker, cpu) in self.walkers.into_iter().zip(cpus) {
+            let meanwhile = || {
+                for (cpu, others) in cpus.iter().zip(others.iter_mut()) {
+                    others.look_if(cpu.online.stolen_by_threads());
+                }
+            };
+            let record =
+                walker.and_then(|walker| walker.join(&cpu.stopped_at, patience, meanwhile));
+            records.push(record.unwrap_or_default());
+        }
+        (records, self.threads.join(patience))
+    }
+}
+
+/// The tasks in whose bodies the walkers at these places are.
+fn in_bodies(cpus: &[SharedCpu], stuck: &[Place]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for &(index, _) in stuck {
+        let tasks = cpus.get(index).map(|cpu| cpu.tasks.iter());
+        let tasks = tasks.into_iter().flatten();
+        let running = tasks.filter(|task| task.jobs.running().is_some());
+        places.extend(running.map(|task| (index, task.id.index())));
+    }
+    places
+}
+
+/// Ends the domain, and notes down the jobs of which no walker ever heard; gives the last of its records, and what
+/// became of its frames.
+fn end(
+    common: &Common,
+    run: &Run,
+    cpus: &[SharedCpu],
+    span: Duration,
+    frames: &Frames,
+) -> (Record, FrameReport) {
+    let stopped = cpus.iter().map(|cpu| cpu.stopped_at.get()).max();
+    let stopped = run.instant(stopped.unwrap_or(0));
+    let mut domain = common.domain();
+    domain.scheduler.sink().open();
+    if let Err(violation) = domain.end(stopped, |cpu| common.begun(cpu))
+        && let Some(cpu) = cpus.first()
+    {
+        cpu.stop_for_manager(format!("contract violated: {violation}"));
+    }
+    for task in &domain.tasks {
+        let (index, id) = task.home;
+        let Some(cpu) = cpus.get(index) else { continue };
+        let Ok(shared) = cpu.tasks.of(id) else {
+            continue;
+        };
+        for sequence in task.never_begun() {
+            let release = run.clock_at(shared.release_of(sequence));
+            let cut = cpu.unfinished((sequence, release), shared.due(release), 0);
+            cpu.note_patiently(Note::Task(id.index(), TaskNote::Unfinished(cut)));
+        }
+        let some = task.dropped.by_reason().filter(|&(_, count)| count > 0);
+        for (why, count) in some {
+            let next = 0;
+            let dropped = TaskNote::Dropped { why, count, next };
+            cpu.note_patiently(Note::Task(id.index(), dropped));
+        }
+    }
+    let last = domain.last_record(stopped);
+    domain.scheduler.sink().close();
+    let ran = stopped.saturating_since(Instant::EPOCH).min(span);
+    let mut counts = domain.record.frames;
+    counts.total = ran.as_nanos().div_ceil(frames.length.as_nanos().max(1));
+    let report = FrameReport {
+        counts,
+        barrier: frames.barrier,
+        overhead: Service::ZERO,
+        begun_late: domain.record.begun_late.summary(),
+        passed: Histogram::default().summary(),
+    };
+    (last, report)
+}
+
+/// What managers note down elsewhere: the modes are those of all CPUs, and stand with the first.
+fn managers(common: &Common, cpus: &[SharedCpu], records: Vec<WalkRecord>) -> Vec<ManagerRecord> {
+    let mut domain = common.domain();
+    let walked = cpus.iter().zip(records).enumerate();
+    let managers = walked.map(|(index, (cpu, record))| {
+        let mut manager = ManagerRecord::new(cpu.tasks.len(), 0);
+        manager.handling = record.handling;
+        if index == 0 {
+            manager.modes = std::mem::take(&mut domain.record.modes);
+            manager.modes_lost = domain.record.modes_lost;
+            manager.lost_notices = domain.scheduler.lost_notices();
+        }
+        manager
+    });
+    managers.collect()
+}
+
+/// What a walker did is no task's alone, and it follows no plan but its own.
+fn framed(mut report: Report, frames: FrameReport) -> Report {
+    report.frames = Some(frames);
+    for cpu in &mut report.cpus {
+        cpu.inversions = None;
+        cpu.tasks.iter_mut().for_each(|task| task.preemptions = 0);
+    }
+    report
+}
