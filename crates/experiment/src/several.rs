@@ -107,7 +107,12 @@ impl<'a> Ready<'a> {
 
     fn frames(&self) -> Option<FrameCounter> {
         let frames = self.cluster.configuration.frames()?;
-        Some(FrameCounter::new(frames.map().length(), self.tasks.clone()))
+        let guarantee = guarantee(self.cluster);
+        Some(FrameCounter::new(
+            frames.map().length(),
+            self.tasks.clone(),
+            guarantee,
+        ))
     }
 }
 

@@ -3,9 +3,7 @@
 use crate::count;
 use crate::guarantee::Guarantee;
 use crate::observer::{JobState, Observer, Segment};
-use vestal_core::{
-    CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, JobId, Level, Task,
-};
+use vestal_core::{CpuId, DropReason, Duration, Instant, JobId, Level, Task};
 
 /// What became of the frames of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,12 +45,12 @@ pub struct FrameCounter {
 }
 
 impl FrameCounter {
-    /// For frames of this length and these tasks.
+    /// For frames of this length with these tasks, of which this is guaranteed.
     #[must_use]
-    pub fn new(length: Duration, tasks: Vec<Task>) -> Self {
+    pub fn new(length: Duration, tasks: Vec<Task>, guarantee: Guarantee) -> Self {
         Self {
             length,
-            guarantee: Guarantee::new(&tasks, Enforcement::Static, Exhaustion::Continue),
+            guarantee,
             tasks,
             figures: FrameStatistics::default(),
         }
@@ -110,12 +108,14 @@ mod tests {
     fn frames_are_counted_by_the_clock_and_by_what_the_scheduler_says() {
         let at = Instant::from_nanos;
         let totals = [0, 1, 9, 10, 11, 20].map(|end| {
-            let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
+            let mut counter =
+                FrameCounter::new(Duration::from_nanos(10), Vec::new(), Guarantee::none());
             counter.finished(at(end));
             counter.figures().total
         });
         assert_eq!(totals, [0, 1, 1, 1, 2, 2]);
-        let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
+        let mut counter =
+            FrameCounter::new(Duration::from_nanos(10), Vec::new(), Guarantee::none());
         let (low, middle, high) = (Level(0), Level(1), Level(2));
         counter.mode_changed(at(3), low, high, None);
         counter.mode_changed(at(10), high, low, None);

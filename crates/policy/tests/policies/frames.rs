@@ -232,7 +232,12 @@ pub(crate) fn simulated(
         needs: Needs(need),
         counter: FrameCounter::new(
             lists.map().length(),
-            lists.tasks().iter().map(|entry| entry.task).collect(),
+            tasks.to_vec(),
+            vestal_sim::guarantee::Guarantee::new(
+                &tasks,
+                vestal_core::Enforcement::Static,
+                vestal_core::Exhaustion::Continue,
+            ),
         ),
     })
 }

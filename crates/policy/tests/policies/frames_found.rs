@@ -118,12 +118,15 @@ impl Visitor for Simulate<'_> {
             highest,
             run: Run::default(),
         };
-        let judge = Judge::new(guarantee, |at, job: &JobState, guaranteed| {
+        let judge = Judge::new(guarantee.clone(), |at, job: &JobState, guaranteed| {
             assert!(!guaranteed, "{:?} at {at:?}", job.id);
         });
         let mut observers = (
             watch,
-            (judge, FrameCounter::new(frame, setting.tasks.to_vec())),
+            (
+                judge,
+                FrameCounter::new(frame, setting.tasks.to_vec(), guarantee),
+            ),
         );
         simulate(scheduler, setting, releases, demand, &mut observers).unwrap();
         let (watch, (_, counter)) = observers;
