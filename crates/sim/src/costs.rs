@@ -370,11 +370,12 @@ impl<'a> Costing<'a> {
         let Some(taken) = self.cpus.get_mut(cpu.index()).filter(|_| !cost.is_zero()) else {
             return false;
         };
-        match cause {
-            Cause::Switch => taken.forget_switch(),
-            // One look at a time.
-            Cause::Heartbeat if taken.spans.iter().any(|span| span.0 == cause) => return false,
-            _ => {}
+        // One look at a time.
+        if cause == Cause::Heartbeat && taken.spans.iter().any(|span| span.0 == cause) {
+            return false;
+        }
+        if cause == Cause::Switch {
+            taken.forget_switch();
         }
         let begins = taken.spans.is_empty();
         let since = taken.until().max(now);
