@@ -71,14 +71,17 @@ impl Policy for Ftts {
         let spare = spare(setup, &lists)?;
         let lists = lists.with_overhead(spare);
         let lists = lists.map_err(|fault| fault.refusal(setup.set))?;
-        let proof = match setup.proof {
-            // With less to spare than it costs, sub-frames are dropped for nothing.
-            Proof::Proved { by } if spare < needed(setup, &lists) => Proof::NotCovered {
+        let mut proof = setup.proof.clone();
+        // With less to spare than it costs, sub-frames are dropped for nothing.
+        if let Proof::Proved { by } = &proof
+            && spare < needed(setup, &lists)
+        {
+            let what = format!("{}={}ns", OVERHEAD.name, spare.as_nanos());
+            proof = Proof::NotCovered {
                 by: by.clone(),
-                what: format!("{}={}ns", OVERHEAD.name, spare.as_nanos()),
-            },
-            proof => proof.clone(),
-        };
+                what,
+            };
+        }
         let homes = (0..).map(TaskId).take(setup.tasks.len());
         let homes: Vec<Option<CpuId>> = homes.map(|task| lists.home(task)).collect();
         let guarantee = Guarantee {
