@@ -95,7 +95,7 @@ fn partitioned_edf_vd_with_what_it_costs_in_one_command() {
     }
     // The costs are part of what was asked.
     assert!(read("manifest.json").contains("managed/manager"));
-    assert!(read("plot.svg").contains("in the paper U/m, m = 4"));
+    assert!(read("plot.svg").contains("paper: U/m, m = 4"));
 }
 
 #[test]

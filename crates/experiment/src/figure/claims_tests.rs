@@ -340,7 +340,7 @@ fn a_page_says_what_stands_in_for_runs() {
     assert!(!page.contains("pedf-vd"), "{page}");
     let (_, chart) = &figure.charts(&summary)[0];
     assert!(
-        chart.x_label.contains("in the paper U/m, m = 8"),
+        chart.x_label.contains("paper: U/m, m = 8"),
         "{}",
         chart.x_label
     );

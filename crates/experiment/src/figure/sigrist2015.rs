@@ -29,9 +29,9 @@ macro_rules! utilization {
         Axis {
             parameter: "utilization",
             label: concat!(
-                "U, utilization of all ",
+                "U of all ",
                 $cpus,
-                " CPUs together (in the paper U/m, m = ",
+                " CPUs together (paper: U/m, m = ",
                 $cpus,
                 ")"
             ),
