@@ -50,21 +50,24 @@ pub(crate) fn policy_of<'a>(
 
 /// The test written as `name` or `name:variant`. `what` is about to be done with it.
 pub(crate) fn find_test(text: &str, what: &str) -> Result<&'static Test, Failure> {
+    let found = registry().test(text);
+    found.ok_or_else(|| no_test(text, what))
+}
+
+/// The failure for a test that there is not, written as `name` or `name:variant`.
+pub(crate) fn no_test(text: &str, what: &str) -> Failure {
     let registry = registry();
-    if let Some(test) = registry.test(text) {
-        return Ok(test);
-    }
     let name = text.split(':').next().unwrap_or_default();
     let exists = registry.test(name).is_some();
     if registry.is_planned(name) && !exists {
-        return Err(Failure::not_in_this_version(&format!("the test `{text}`")));
+        return Failure::not_in_this_version(&format!("the test `{text}`"));
     }
     let kind = if exists {
         "variant of that test"
     } else {
         "test"
     };
-    Err(names::unknown(what, kind, text, registry.tests()))
+    names::unknown(what, kind, text, registry.tests())
 }
 
 /// Whether fixed priorities can keep the policy's order. `verb` is what is about to be done.

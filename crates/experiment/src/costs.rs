@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use vestal_analysis::{Heartbeat, Overheads, Parameter, Test};
 use vestal_core::{Duration, Enforcement};
-use vestal_policy::{Native, Policy};
+use vestal_policy::{Native, Policy, Registry};
 use vestal_result::Format;
 use vestal_result::bench::{Dispatch, Mechanism, Primitive};
 
@@ -281,6 +281,29 @@ impl Costs {
             }
         })?;
         Simulated::new(found, figure)
+    }
+
+    /// What a test takes into account, with the name of the mechanism: of the one of this name, or else the first, by which a
+    /// policy is carried out that the test is about. `None`: none of those there are does.
+    ///
+    /// # Errors
+    /// A cost that the file does not have.
+    pub fn of_test<'a>(
+        &'a self,
+        registry: &Registry,
+        test: &Test,
+        (statistic, wanted): (Statistic, Option<&str>),
+    ) -> Result<Option<(&'a str, Overheads)>, CostsError> {
+        let is_wanted = |it: &&Mechanism| wanted.is_none_or(|name| name == it.name);
+        let mut found = registry.policies_of(test).filter_map(|policy| {
+            let mut mechanisms = self.of_policy(policy, test);
+            mechanisms.find(is_wanted)
+        });
+        let Some(mechanism) = found.next() else {
+            return Ok(None);
+        };
+        let overheads = overheads(mechanism, statistic)?;
+        Ok(Some((&mechanism.name, overheads)))
     }
 
     /// The mechanism of this name.

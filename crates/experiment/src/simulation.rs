@@ -1,6 +1,6 @@
 //! Simulations of every set: whether deadlines are kept, and what is measured meanwhile.
 
-use crate::costs::{self, Costs, Figure};
+use crate::costs::{self, Costs, CostsError, Figure};
 use crate::diagnose::problem;
 use crate::file::Experiment;
 use crate::measure::{Counted, Measure};
@@ -60,6 +60,15 @@ pub enum QuestionError {
     Refused(Box<Diagnostics>),
     /// No policy has the test as its own.
     NoPolicy(String),
+    /// There is no test of this name.
+    UnknownTest {
+        /// The name, without a figure of overheads.
+        name: String,
+        /// What the question would be called in results.
+        label: String,
+    },
+    /// Overheads with which it cannot be asked.
+    Overheads(CostsError),
 }
 
 impl fmt::Display for QuestionError {
@@ -70,6 +79,8 @@ impl fmt::Display for QuestionError {
                 f,
                 "what `{test}` accepts cannot be checked: no policy has it as its test"
             ),
+            Self::UnknownTest { name, .. } => write!(f, "no test is called `{name}`"),
+            Self::Overheads(error) => error.fmt(f),
         }
     }
 }

@@ -60,12 +60,6 @@ pub(crate) struct Varied<'a> {
 }
 
 impl SimulationSpec {
-    /// Whether carrying the policy out costs something.
-    #[must_use]
-    pub const fn is_costly(&self) -> bool {
-        self.costs.is_some()
-    }
-
     /// The world of a point.
     pub(crate) fn world(&self, point: usize) -> Option<&World> {
         self.worlds.get(point).or_else(|| self.worlds.first())

@@ -154,12 +154,13 @@ impl Source {
     /// Those that are taken into account by a test: of the mechanism by which the policy that it is about is usually
     /// carried out. `None`: none of those there are does.
     pub(crate) fn of_test(&self, test: &Test) -> Result<Option<Taken>, Failure> {
-        for policy in registry().policies_of(test) {
-            if let Some(taken) = self.of_policy(policy, test)?.into_iter().next() {
-                return Ok(Some(taken));
-            }
-        }
-        Ok(None)
+        let which = (self.statistic(), self.mechanism.as_deref());
+        let found = self.costs.of_test(registry(), test, which);
+        let found = found.map_err(|error| refused("use the overheads", error))?;
+        Ok(found.map(|(mechanism, overheads)| Taken {
+            mechanism: mechanism.to_owned(),
+            overheads,
+        }))
     }
 
     /// Which figure of each is taken.

@@ -1,25 +1,22 @@
 //! `vestal sweep EXPERIMENT.toml -o DIR`, and one of its sets back: `vestal regenerate`.
 
-use crate::args::{OverheadArgs, RegenerateArgs, SweepArgs};
+use crate::args::{RegenerateArgs, SweepArgs};
 use crate::commands::generate;
-use crate::commands::overheads::Source as Costs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
 use crate::interrupt;
 use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::registry::{find_test, registry};
+use crate::registry::{no_test, registry};
 use std::fs::File;
 use std::path::Path;
-use vestal_analysis::{Overheads, Test};
 use vestal_experiment::checksum;
-use vestal_experiment::costs::Statistic;
-use vestal_experiment::evaluate::TestQuestion;
+use vestal_experiment::costs::Costs;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
-    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard,
-    SimulationSpec, Store, StoreError, SweepError,
+    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
+    StoreError, SweepError,
 };
 use vestal_result::Format;
 use vestal_result::files::{Regenerated, Swept};
@@ -152,78 +149,38 @@ fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failur
         .map_err(|error| Failure::machine("read the program itself", error.to_string()))
 }
 
-/// Everything that an experiment asks.
+/// Everything that an experiment asks, or why some of it cannot be asked.
 fn questions(
     experiment: &Experiment,
     file: &Path,
     what: &str,
 ) -> Result<Vec<Question<'static>>, Failure> {
-    let mut questions = Vec::new();
     // Relative to the experiment.
-    let overheads = experiment.overheads.as_ref().map(|named| {
-        let beside = file.parent().unwrap_or(Path::new(""));
-        beside.join(named)
+    let beside = file.parent().unwrap_or(Path::new(""));
+    let costs = experiment.overheads.as_ref().map(|named| {
+        Costs::read(&beside.join(named))
+            .map_err(|error| Failure::input("read the overheads", error.why).with_help(error.help))
     });
-    for name in &experiment.tests {
-        let (test, statistic) = match name.split_once('@') {
-            None => (name.as_str(), None),
-            Some((test, statistic)) => (test, Some(statistic)),
-        };
-        let test = find_test(test, what)?;
-        let mut question = TestQuestion::from(test);
-        if let Some(statistic) = statistic {
-            let overheads = OverheadArgs {
-                overheads: overheads.clone(),
-                statistic: Some(statistic.to_owned()),
-                mechanism: experiment.mechanism.clone(),
-            };
-            question.overheads = with_overheads(&overheads, test, what)?;
-        }
-        questions.push(Question::Test(question));
-    }
-    for name in &experiment.checks {
-        let question = Question::check(registry(), find_test(name, what)?);
-        questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
-    }
-    let simulated = experiment.simulations.iter().chain(&experiment.measures);
-    let costs = match &overheads {
-        Some(file) if simulated.clone().any(SimulationSpec::is_costly) => Some(
-            vestal_experiment::costs::Costs::read(file).map_err(|error| {
-                Failure::input("read the overheads", error.why).with_help(error.help)
-            })?,
-        ),
-        Some(_) | None => None,
-    };
-    for spec in simulated {
-        let question = Question::simulation(registry(), experiment, (spec, costs.as_ref()));
-        questions.push(question.map_err(|error| match error {
-            QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
-                Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
-            }
-            QuestionError::Unknown { found, .. } | QuestionError::Refused(found) => {
-                Failure::diagnosed(what, *found)
-            }
-            QuestionError::NoPolicy(_) => Failure::input(what, error.to_string()),
-        })?);
-    }
-    Ok(questions)
+    let costs = costs.transpose()?;
+    let questions = vestal_experiment::questions(registry(), experiment, costs.as_ref());
+    let questions = questions.into_iter();
+    questions
+        .map(|question| question.map_err(|error| question_failure(error, what)))
+        .collect()
 }
 
-/// The overheads with which a test is asked.
-fn with_overheads(
-    args: &OverheadArgs,
-    test: &Test,
-    what: &str,
-) -> Result<Option<(Statistic, Overheads)>, Failure> {
-    let Some(source) = Costs::of_file(args)? else {
-        return Ok(None);
-    };
-    let Some(taken) = source.of_test(test)? else {
-        let why = format!("none of the mechanisms of `overheads` carries the policy of {test} out");
-        let help = "leave the test out, or choose another `mechanism`";
-        return Err(Failure::input(what, why).with_help(help));
-    };
-    Ok(Some((source.statistic(), taken.overheads)))
+fn question_failure(error: QuestionError, what: &str) -> Failure {
+    match error {
+        QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
+            Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
+        }
+        QuestionError::Unknown { found, .. } | QuestionError::Refused(found) => {
+            Failure::diagnosed(what, *found)
+        }
+        QuestionError::UnknownTest { name, .. } => no_test(&name, what),
+        QuestionError::NoPolicy(_) => Failure::input(what, error.to_string()),
+        QuestionError::Overheads(error) => Failure::input(what, error.why).with_help(error.help),
+    }
 }
 
 fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard) -> String {

@@ -7,8 +7,19 @@ use std::fs;
 fn every_figure_is_listed() {
     let listed = vestal(&["reproduce", "--list", "--format", "json"]).json();
     let figures = listed["figures"].as_array().unwrap();
-    assert!(figures.len() >= 8);
     assert_eq!(figures[0]["figure"], "huang2014/fig1");
+    let of = |paper: &str| {
+        let names = figures.iter().map(|figure| figure["figure"].as_str());
+        names
+            .filter(|name| name.unwrap().starts_with(paper))
+            .count()
+    };
+    assert_eq!((of("huang2014/"), of("sigrist2015/")), (8, 5));
+    assert!(
+        figures
+            .iter()
+            .all(|figure| figure["missing"] == serde_json::json!([]))
+    );
     assert_eq!(vestal(&["reproduce", "--list"]).exit, 0);
 }
 
@@ -62,6 +73,29 @@ fn figure_1_in_one_command() {
         fs::read(one.join("huang2014/fig1/claims.md")).unwrap(),
         before
     );
+}
+
+/// Theory, overheads and simulated runs in one page: the figure has its costs in it, and needs no file.
+#[test]
+fn partitioned_edf_vd_with_what_it_costs_in_one_command() {
+    let scratch = Scratch::new("reproduce-costs");
+    let folder = scratch.0.join("one");
+    let name = "sigrist2015/pedf-vd";
+    let to = folder.to_str().unwrap();
+    let done = vestal(&["reproduce", name, "--quick", "-o", to, "--format", "json"]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let read = |file: &str| fs::read_to_string(folder.join(name).join(file)).unwrap();
+    let page = read("claims.md");
+    for words in [
+        "The curve `sim:pedf-vd/overrun=0.5@drawn` is a simulation of 10 s",
+        "| 1 | Every set that theory accepts runs well. | **",
+        "sim:pedf-vd/overrun=0.5@drawn accepts ",
+    ] {
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
+    // The costs are part of what was asked.
+    assert!(read("manifest.json").contains("managed/manager"));
+    assert!(read("plot.svg").contains("paper: U/m, m = 4"));
 }
 
 #[test]

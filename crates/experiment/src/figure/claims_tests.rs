@@ -27,8 +27,14 @@ const HUANG: Made = Made {
     },
 };
 
+const SIGRIST: Made = Made {
+    figures: sigrist2015::FIGURES,
+    cases: sigrist2015_cases::CASES,
+    values: |_| ["0.2", "0.4", "0.8", "1.6", "3.2"],
+};
+
 /// Every paper has made-up answers.
-const MADE: &[Made] = &[HUANG];
+const MADE: &[Made] = &[HUANG, SIGRIST];
 
 /// The figure's questions and readings, with five values of its axis and two weights; what else varies has one value.
 fn experiment(made: &Made, figure: &Figure, sets: u32) -> (Experiment, Vec<Asked>) {
@@ -311,6 +317,34 @@ fn numbers_name_searches_that_were_given_up() {
     ] {
         assert!(numbers.contains(words), "{words} is not in {numbers}");
     }
+}
+
+/// A figure with simulations says what they stand in for, in its head and with each claim about them.
+#[test]
+fn a_page_says_what_stands_in_for_runs() {
+    let figure = named("sigrist2015/fig9b")[0];
+    let registry = Registry::default();
+    let prepared = figure.prepare(None, &registry).unwrap();
+    let case = &SIGRIST.cases[0];
+    let summary = summary(&SIGRIST, figure, case, &[]);
+    let outcome = outcome(figure, &prepared, &summary, "", "");
+    let page = &outcome.page;
+    let extrapolated = "is extrapolated from Table I alone";
+    for words in [
+        format!("The curve `sim:ftts/overrun=0.3@drawn` {extrapolated}"),
+        format!("   - `sim:ftts/overrun=0.3@drawn` here {extrapolated}"),
+    ] {
+        assert!(page.contains(&words), "{words} is not in {page}");
+    }
+    assert_eq!(page.matches(extrapolated).count(), 4, "{page}");
+    assert!(!page.contains("pedf-vd"), "{page}");
+    let (_, chart) = &figure.charts(&summary)[0];
+    assert!(
+        chart.x_label.contains("paper: U/m, m = 8"),
+        "{}",
+        chart.x_label
+    );
+    assert_eq!(chart.curves.len(), 4);
 }
 
 #[test]

@@ -53,6 +53,7 @@ const FIGURES: &[Figure] = &[Figure {
     name: "made-up/fig1",
     caption: "misses over the mean of execution times",
     text: TEXT,
+    overheads: None,
     x: Axis {
         parameter: "mean",
         label: "mean execution time over WCET",

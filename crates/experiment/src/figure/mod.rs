@@ -13,6 +13,7 @@ mod huang2014;
 pub mod measured;
 mod page;
 mod rules;
+mod sigrist2015;
 mod view;
 
 pub use page::{Finding, Outcome, index, outcome};
@@ -20,6 +21,8 @@ pub use rules::Course;
 pub use view::View;
 
 use crate::charts::{self, Shown};
+use crate::costs::{Costs, CostsError};
+use crate::diagnose;
 use crate::evaluate::{Question, check_label};
 use crate::file::Experiment;
 use crate::plot::Chart;
@@ -39,6 +42,8 @@ pub struct Figure {
     pub caption: &'static str,
     /// The experiment file.
     pub text: &'static str,
+    /// The file of overheads that it names, if it names one.
+    pub overheads: Option<&'static str>,
     /// What is on the horizontal axis.
     pub x: Axis,
     /// In which ways the paper can be read; `None`: in one only.
@@ -104,7 +109,7 @@ pub struct Checked {
 }
 
 /// The figures of every paper.
-const PAPERS: &[&[Figure]] = &[huang2014::FIGURES];
+const PAPERS: &[&[Figure]] = &[huang2014::FIGURES, sigrist2015::FIGURES];
 
 /// All figures, in the order of the papers.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
@@ -150,28 +155,19 @@ impl Figure {
         if let Some(sets) = sets {
             experiment = experiment.with_sets(sets);
         }
+        let costs = self.overheads.map(Costs::from_json).transpose();
+        let costs = costs.map_err(|error| costs_refused(&experiment, error))?;
         let (mut questions, mut missing) = (Vec::new(), Vec::new());
-        for name in &experiment.tests {
-            match registry.test(name) {
-                Some(test) => questions.push(Question::Test(test.into())),
-                None => missing.push(name.clone()),
-            }
-        }
-        for name in &experiment.checks {
-            match registry
-                .test(name)
-                .map(|test| Question::check(registry, test))
-            {
-                Some(Ok(check)) => questions.push(check),
-                Some(Err(_)) | None => missing.push(check_label(name)),
-            }
-        }
-        for spec in experiment.simulations.iter().chain(&experiment.measures) {
-            match Question::simulation(registry, &experiment, (spec, None)) {
+        for question in crate::questions(registry, &experiment, costs.as_ref()) {
+            match question {
                 Ok(question) => questions.push(question),
                 Err(QuestionError::Unknown { name, .. }) => missing.push(name),
+                Err(QuestionError::UnknownTest { label, .. }) => missing.push(label),
+                Err(QuestionError::NoPolicy(test)) => missing.push(check_label(&test)),
                 Err(QuestionError::Refused(found)) => return Err(*found),
-                Err(QuestionError::NoPolicy(test)) => missing.push(test),
+                Err(QuestionError::Overheads(error)) => {
+                    return Err(costs_refused(&experiment, error));
+                }
             }
         }
         Ok(Prepared {
@@ -203,6 +199,13 @@ impl Figure {
     }
 }
 
+/// What is wrong with the figure's file of overheads.
+fn costs_refused(experiment: &Experiment, error: CostsError) -> Diagnostics {
+    let expected = "overheads with which everything can be asked";
+    let source = &experiment.source;
+    diagnose::problem(source, None, "overheads", error.why, expected, error.help)
+}
+
 /// The names of tests whose yes proves nothing, among the questions.
 #[must_use]
 pub fn unsafe_tests(questions: &[Question<'_>]) -> Vec<String> {
@@ -223,6 +226,17 @@ mod tests {
             let registry = Registry::default();
             let prepared = figure.prepare(None, &registry).unwrap();
             assert_eq!(prepared.experiment.name, figure.name);
+            let named = prepared.experiment.overheads.is_some();
+            assert_eq!(named, figure.overheads.is_some(), "{}", figure.name);
+            for (curve, _) in figure.stand_ins {
+                let mut figures = figures().filter(|other| other.stand_ins == figure.stand_ins);
+                let is_there = |other: &Figure| {
+                    let prepared = other.prepare(None, &registry).unwrap();
+                    let mut labels = prepared.questions.iter().map(Question::label);
+                    labels.any(|label| label == *curve)
+                };
+                assert!(figures.any(is_there), "{curve}");
+            }
             let questions = prepared.questions.iter().map(Question::asked);
             let asked = questions.flat_map(|asked| match asked.counted {
                 None => vec![asked.label],
@@ -275,3 +289,5 @@ mod claims_cases;
 mod claims_tests;
 #[cfg(test)]
 mod made_up_tests;
+#[cfg(test)]
+mod sigrist2015_cases;

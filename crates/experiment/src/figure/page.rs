@@ -1,6 +1,7 @@
 //! What a figure came to, as a page.
 
 use super::{Claim, Figure, Prepared, StandIn, View, unsafe_tests};
+use crate::evaluate::Question;
 use crate::summary::Summary;
 use std::fmt;
 use std::fmt::Write as _;
@@ -44,7 +45,7 @@ pub struct Outcome {
     pub sets: u32,
     /// Tests that this version does not have.
     pub missing: Vec<String>,
-    /// Tests whose curves are not what the paper drew, with what they are.
+    /// Curves that are not what the paper drew, with what they are.
     pub stand_ins: Vec<(&'static str, &'static str)>,
     /// Each claim with what became of it.
     pub findings: Vec<(&'static str, Finding)>,
@@ -65,9 +66,12 @@ pub fn outcome(
     version: &str,
 ) -> Outcome {
     let views = View::all(figure, summary);
-    let tests = prepared.experiment.tests.iter();
-    let tests: Vec<&str> = tests.map(String::as_str).collect();
-    let mut page = head(figure, prepared, &tests, command, version);
+    // Those that this version does not have too.
+    let tests = prepared.experiment.tests.iter().cloned();
+    let asked = prepared.questions.iter().map(Question::label);
+    let curves: Vec<String> = tests.chain(asked).collect();
+    let curves: Vec<&str> = curves.iter().map(String::as_str).collect();
+    let mut page = head(figure, prepared, &curves, command, version);
     let mut findings = Vec::new();
     let mut details = String::new();
     for (number, claim) in (1..).zip(figure.claims) {
@@ -105,7 +109,7 @@ pub fn outcome(
         caption: figure.caption,
         sets: prepared.experiment.sets,
         missing: prepared.missing.clone(),
-        stand_ins: stand_ins(figure, &tests).copied().collect(),
+        stand_ins: stand_ins(figure, &curves).copied().collect(),
         findings,
         plots: charts.into_iter().map(|(name, _, _)| name).collect(),
         page,
@@ -190,7 +194,7 @@ The whiskers of the plots are the 95 % intervals. The same command gives the sam
 fn head(
     figure: &Figure,
     prepared: &Prepared<'_>,
-    tests: &[&str],
+    curves: &[&str],
     command: &str,
     version: &str,
 ) -> String {
@@ -214,10 +218,10 @@ fn head(
             refuted.join(", ")
         );
     }
-    for (test, what) in stand_ins(figure, tests) {
+    for (curve, what) in stand_ins(figure, curves) {
         let _ = writeln!(
             page,
-            "The curve `{test}` {what}: what is found of it holds for this test, and need not hold for the \
+            "The curve `{curve}` {what}: what is found of it holds for this curve, and need not hold for the \
              paper's.\n"
         );
     }
@@ -261,13 +265,13 @@ fn looked_at(figure: &Figure, claim: &Claim, views: &[View<'_>], details: &mut S
     Finding::of(&verdicts)
 }
 
-/// Those of the tests whose curves are not what the paper drew, with what they are.
+/// Those of the curves that are not what the paper drew, with what they are.
 fn stand_ins<'a>(
     figure: &Figure,
-    tests: &'a [&str],
+    curves: &'a [&str],
 ) -> impl Iterator<Item = &'static StandIn> + 'a {
     let all = figure.stand_ins.iter();
-    all.filter(move |(test, _)| tests.contains(test))
+    all.filter(move |(curve, _)| curves.contains(curve))
 }
 
 /// A page about several figures.
