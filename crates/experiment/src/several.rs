@@ -107,12 +107,7 @@ impl<'a> Ready<'a> {
 
     fn frames(&self) -> Option<FrameCounter> {
         let frames = self.cluster.configuration.frames()?;
-        let guarantee = guarantee(self.cluster);
-        Some(FrameCounter::new(
-            frames.map().length(),
-            self.tasks.clone(),
-            guarantee,
-        ))
+        Some(FrameCounter::new(frames.map().length(), self.tasks.clone()))
     }
 }
 

@@ -45,12 +45,12 @@ pub struct FrameCounter {
 }
 
 impl FrameCounter {
-    /// For frames of this length with these tasks, of which this is guaranteed.
+    /// For frames of this length with these tasks.
     #[must_use]
-    pub fn new(length: Duration, tasks: Vec<Task>, guarantee: Guarantee) -> Self {
+    pub fn new(length: Duration, tasks: Vec<Task>) -> Self {
         Self {
             length,
-            guarantee,
+            guarantee: Guarantee::without_limits(&tasks),
             tasks,
             figures: FrameStatistics::default(),
         }
@@ -108,14 +108,12 @@ mod tests {
     fn frames_are_counted_by_the_clock_and_by_what_the_scheduler_says() {
         let at = Instant::from_nanos;
         let totals = [0, 1, 9, 10, 11, 20].map(|end| {
-            let mut counter =
-                FrameCounter::new(Duration::from_nanos(10), Vec::new(), Guarantee::none());
+            let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
             counter.finished(at(end));
             counter.figures().total
         });
         assert_eq!(totals, [0, 1, 1, 1, 2, 2]);
-        let mut counter =
-            FrameCounter::new(Duration::from_nanos(10), Vec::new(), Guarantee::none());
+        let mut counter = FrameCounter::new(Duration::from_nanos(10), Vec::new());
         let (low, middle, high) = (Level(0), Level(1), Level(2));
         counter.mode_changed(at(3), low, high, None);
         counter.mode_changed(at(10), high, low, None);

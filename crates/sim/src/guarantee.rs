@@ -92,6 +92,19 @@ impl Guarantee {
     #[must_use]
     pub fn new(tasks: &[Task], enforcement: Enforcement, exhaustion: Exhaustion) -> Self {
         Self {
+            at_limit: enforcement.at_limit(),
+            exhaustion,
+            ..Self::without_limits(tasks)
+        }
+    }
+
+    /// The same of tasks that nothing stops: who executes more than its own C takes every level's guarantee back.
+    #[must_use]
+    pub fn without_limits(tasks: &[Task]) -> Self {
+        Self {
+            tasks: tasks.to_vec(),
+            lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
+            some_have_nothing: tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()),
             suspends: tasks
                 .iter()
                 .map(|task| Suspends {
@@ -99,12 +112,7 @@ impl Guarantee {
                     on_miss: OnMiss::Continue,
                 })
                 .collect(),
-            tasks: tasks.to_vec(),
-            lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
-            some_have_nothing: tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()),
-            at_limit: enforcement.at_limit(),
-            exhaustion,
-            crossings: [None; LEVELS_MAX],
+            ..Self::none()
         }
     }
 

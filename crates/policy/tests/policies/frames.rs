@@ -230,15 +230,7 @@ pub(crate) fn simulated(
     engine.visit(Run {
         setting: &setting,
         needs: Needs(need),
-        counter: FrameCounter::new(
-            lists.map().length(),
-            tasks.to_vec(),
-            vestal_sim::guarantee::Guarantee::new(
-                &tasks,
-                vestal_core::Enforcement::Static,
-                vestal_core::Exhaustion::Continue,
-            ),
-        ),
+        counter: FrameCounter::new(lists.map().length(), tasks.to_vec()),
     })
 }
 

@@ -118,15 +118,12 @@ impl Visitor for Simulate<'_> {
             highest,
             run: Run::default(),
         };
-        let judge = Judge::new(guarantee.clone(), |at, job: &JobState, guaranteed| {
+        let judge = Judge::new(guarantee, |at, job: &JobState, guaranteed| {
             assert!(!guaranteed, "{:?} at {at:?}", job.id);
         });
         let mut observers = (
             watch,
-            (
-                judge,
-                FrameCounter::new(frame, setting.tasks.to_vec(), guarantee),
-            ),
+            (judge, FrameCounter::new(frame, setting.tasks.to_vec())),
         );
         simulate(scheduler, setting, releases, demand, &mut observers).unwrap();
         let (watch, (_, counter)) = observers;

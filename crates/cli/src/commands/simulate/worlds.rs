@@ -113,11 +113,10 @@ fn costs<'a>(
     Some(simulated.charges(cluster, session.seed))
 }
 
-/// Who counts the frames of a cluster with this number, if it has any.
-fn frame_counter(session: &Session, number: usize, cluster: &Cluster) -> Option<FrameCounter> {
+/// Who counts the frames of a cluster, if it has any.
+fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
     let frames = cluster.configuration.frames()?;
-    let (length, guarantee) = (frames.map().length(), session.guarantee(number));
-    Some(FrameCounter::new(length, tasks_of(cluster), guarantee))
+    Some(FrameCounter::new(frames.map().length(), tasks_of(cluster)))
 }
 
 /// The only cluster of a session.
@@ -137,7 +136,7 @@ fn alone(
         observers.push(served);
     }
     // Who has nothing to count is not called for each job.
-    let mut frames = frame_counter(session, 0, cluster);
+    let mut frames = frame_counter(cluster);
     if let Some(frames) = &mut frames {
         observers.push(frames);
     }
@@ -287,11 +286,7 @@ fn together(
             Statistics::of_guarantee(session.guarantee(number), tasks, cpus)
         })
         .collect();
-    let mut frames: Vec<_> = clusters
-        .iter()
-        .enumerate()
-        .map(|(number, cluster)| frame_counter(session, number, cluster))
-        .collect();
+    let mut frames: Vec<_> = clusters.iter().map(frame_counter).collect();
     let counted = statistics.iter_mut().zip(&mut frames);
     let outcome = match files {
         None => {
