@@ -212,9 +212,15 @@ impl TaskNote {
                 let (times, executed) = ((job.release, job.stopped), job.executed);
                 job_words(head, job.sequence, times, executed, (job.at, job.consumed))
             }
-            Self::Dropped { why, count, next } => {
-                words(head(9, place(&DropReason::ALL, &why)), [count, next])
-            }
+            Self::Dropped {
+                why,
+                count,
+                next,
+                missed,
+            } => words(
+                head(9, place(&DropReason::ALL, &why)),
+                [count, next, missed],
+            ),
             Self::Costs {
                 start,
                 end,
@@ -281,6 +287,7 @@ impl TaskNote {
                 why: *DropReason::ALL.get(usize::try_from(small).ok()?)?,
                 count: a,
                 next: b,
+                missed: c,
             },
             10 => Self::Costs {
                 start: a,
@@ -465,7 +472,12 @@ mod tests {
             }),
         ];
         let (count, next) = (7, 8);
-        let dropped = |why| TaskNote::Dropped { why, count, next };
+        let dropped = |why| TaskNote::Dropped {
+            why,
+            count,
+            next,
+            missed: 2,
+        };
         notes.extend(DropReason::ALL.map(dropped));
         notes
     }

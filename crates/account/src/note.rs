@@ -291,6 +291,8 @@ pub enum TaskNote {
         count: u64,
         /// A number among the jobs of the task.
         next: u64,
+        /// How many of them after their deadlines, which they had not been guaranteed.
+        missed: u64,
     },
     /// What it cost to begin and to end a job, and what that executed in between.
     Costs {

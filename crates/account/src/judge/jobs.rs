@@ -43,9 +43,15 @@ impl Judge {
             }
             TaskNote::Completed(ending) => self.complete(task, &ending),
             TaskNote::Unfinished(cut) => self.cut(task, &cut),
-            TaskNote::Dropped { why, count, next } => {
+            TaskNote::Dropped {
+                why,
+                count,
+                next,
+                missed,
+            } => {
                 state.next = state.next.max(next);
                 state.record.jobs.count_drops(why, count);
+                state.record.jobs.missed += missed;
             }
             TaskNote::Costs {
                 start,

@@ -22,7 +22,7 @@ pub(super) fn of(session: &Session) -> Option<(&Cluster, &FrameLists)> {
     Some((cluster, cluster.configuration.frames()?))
 }
 
-/// What a sub-frame may be late by.
+/// What a sub-frame may be late by, beside what the table has to spare.
 fn overhead(settings: &Settings) -> Service {
     let given = settings.tolerance_ns.map(Service::from_nanos);
     given.unwrap_or(FRAME_OVERHEAD)
@@ -70,10 +70,8 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
             return Err(failure.with_help(format!("leave out {option}")));
         }
     }
-    let spare = overhead(settings);
-    let fits = lists
-        .clone()
-        .with_overhead(Duration::from_nanos(spare.as_nanos()));
+    let spare = in_all(lists, settings);
+    let fits = lists.clone().with_overhead(spare);
     let refused = |fault: vestal_policy::FrameFault| {
         let what = format!("run {}", shown(&session.file));
         let refusal = fault.refusal(&session.set);
@@ -86,6 +84,12 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
             .with_help("shorten execution times, lengthen periods, or use `vestal simulate`")
     };
     fits.map(|_| ()).map_err(refused)
+}
+
+/// What a sub-frame may be late by: what the table has to spare, and what this world takes.
+fn in_all(lists: &FrameLists, settings: &Settings) -> Duration {
+    let world = Duration::from_nanos(overhead(settings).as_nanos());
+    lists.overhead().saturating_add(world)
 }
 
 /// The CPUs of the set, and the tasks that have their places there.
@@ -154,11 +158,11 @@ pub(super) fn executive(
 
 /// Why nothing is guaranteed: the test speaks of a table that is carried out in no time.
 pub(super) fn doubt(session: &Session, settings: &Settings) -> Option<String> {
-    of(session)?;
+    let (_, lists) = of(session)?;
     session.system.proved_by()?;
     Some(format!(
         "a sub-frame may begin {} later than the table says, for what walkers and barriers take, and time that others take on one CPU keeps all of them: no test of {} speaks of that, so nothing is guaranteed",
-        short(overhead(settings).as_nanos()),
+        short(in_all(lists, settings).as_nanos()),
         session.system.policy
     ))
 }
@@ -177,12 +181,18 @@ pub(super) fn lines(report: &FrameReport, lists: &FrameLists) -> [String; 2] {
             short(report.begun_late.median),
             short(report.begun_late.max),
         ),
-        format!(
-            "barriers: {}; from the decision of the last CPU until another one went on {} in the median, {} at most",
-            report.barrier.name(),
-            short(report.passed.median),
-            short(report.passed.max),
-        ),
+        match report.passed.count {
+            0 => format!(
+                "barriers: {}; no CPU waited for another one",
+                report.barrier.name()
+            ),
+            _ => format!(
+                "barriers: {}; from the decision of the last CPU until another one went on {} in the median, {} at most",
+                report.barrier.name(),
+                short(report.passed.median),
+                short(report.passed.max),
+            ),
+        },
     ]
 }
 

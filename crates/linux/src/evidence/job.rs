@@ -101,6 +101,7 @@ impl Intervals {
             why,
             count: 1,
             next: if native { sequence + 1 } else { 0 },
+            missed: 0,
         };
         self.note(Note::Task(task.id.index(), dropped));
     }

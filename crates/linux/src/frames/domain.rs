@@ -38,24 +38,36 @@ pub(super) struct DomainTask {
     pub(super) home: (usize, TaskId),
     pub(super) offset: Duration,
     pub(super) period: Duration,
+    deadline: Duration,
     next_sequence: u64,
     /// Released, and neither begun nor dropped, oldest first.
     waiting: VecDeque<u64>,
     pub(super) dropped: Drops,
+    /// How many of these after their deadlines.
+    pub(super) missed: u64,
 }
 
 impl DomainTask {
-    /// A task without jobs.
-    pub(super) fn new(home: (usize, TaskId), offset: Duration, period: Duration) -> Self {
+    /// A task without jobs, by its offset, period and deadline.
+    pub(super) fn new(home: (usize, TaskId), times: [Duration; 3]) -> Self {
+        let [offset, period, deadline] = times;
         Self {
             home,
             offset,
             period,
+            deadline,
             next_sequence: 0,
             // Those that a decision is told of, the one before, and those of a sequence.
             waiting: VecDeque::with_capacity(2 * BACKLOG_MAX),
             dropped: Drops::default(),
+            missed: 0,
         }
+    }
+
+    /// The deadline of a job, if it has passed at `now`.
+    fn passed_deadline(&self, sequence: u64, now: Instant) -> Option<Instant> {
+        let deadline = self.release(sequence).saturating_add(self.deadline);
+        (deadline <= now).then_some(deadline)
     }
 
     fn release(&self, sequence: u64) -> Instant {
@@ -121,6 +133,8 @@ pub(super) struct Domain {
     facts: u32,
     /// No job is released and no frame begins from here on.
     end: Instant,
+    /// A call of the scheduler has not come back, or was refused: it is called no more.
+    has_failed: bool,
     pub(super) record: FrameRecord,
 }
 
@@ -146,6 +160,7 @@ impl Domain {
             clock: Instant::EPOCH,
             facts: 0,
             end: Instant::EPOCH,
+            has_failed: false,
             record: FrameRecord {
                 modes: Vec::with_capacity(MODES_MAX),
                 ..FrameRecord::default()
@@ -242,7 +257,10 @@ impl Domain {
     fn apply(&mut self, at: Instant, fact: Fact) -> Step {
         self.clock = self.clock.max(at);
         self.facts = self.facts.saturating_add(1);
-        self.scheduler.apply(at, fact)
+        self.has_failed = true;
+        self.scheduler.apply(at, fact)?;
+        self.has_failed = false;
+        Ok(())
     }
 
     /// The scheduler decides at `now`; with `opens` what it says of sequences is new.
@@ -251,7 +269,10 @@ impl Domain {
         self.clock = now;
         self.release_until(now)?;
         self.facts = 0;
+        // Until it has come back.
+        self.has_failed = true;
         let plan = self.scheduler.decide(now)?;
+        self.has_failed = false;
         self.wake = plan.next.map(|wake| wake.at);
         if opens {
             self.sub_frame = None;
@@ -288,11 +309,20 @@ impl Domain {
                     trace.observed(at, Fact::Released { job });
                     trace.record(at, What::Dropped { job, why });
                     task.dropped.add(why, 1);
+                    if let Some(deadline) = task.passed_deadline(sequence, now) {
+                        task.missed += 1;
+                        trace.record(at, missed(job, deadline));
+                    }
                     continue;
                 }
                 task.waiting.push_back(sequence);
+                if self.has_failed {
+                    continue;
+                }
                 self.facts = self.facts.saturating_add(1);
+                self.has_failed = true;
                 self.scheduler.apply(at, Fact::Released { job })?;
+                self.has_failed = false;
             }
         }
         Ok(())
@@ -303,8 +333,14 @@ impl Domain {
         match notice.what {
             Event::Dropped { job, why } => {
                 take(&mut self.tasks, job);
+                let clock = self.clock;
                 if let Some(task) = self.tasks.get_mut(job.task.index()) {
                     task.dropped.add(why, 1);
+                    if let Some(deadline) = task.passed_deadline(job.sequence, notice.at) {
+                        task.missed += 1;
+                        let trace = self.scheduler.sink_mut();
+                        trace.record(clock, missed(job, deadline));
+                    }
                 }
             }
             Event::ModeChanged { from, to, cause } => {
@@ -337,7 +373,9 @@ impl Domain {
     /// The run was stopped then, when the walker of each CPU had begun so many jobs of its sequence as `begun` says. Takes
     /// all that was released.
     pub(super) fn end(&mut self, stopped: Instant, begun: impl Fn(usize) -> usize) -> Step {
-        self.notice_overrun(stopped)?;
+        if !self.has_failed {
+            self.notice_overrun(stopped)?;
+        }
         for (cpu, walk) in self.walks.iter().enumerate() {
             let count = match (walk.taken, walk.arrived) {
                 (false, _) => 0,
@@ -358,6 +396,15 @@ impl Domain {
             at: at.max(self.clock),
             what: What::End { facts: self.facts },
         }
+    }
+}
+
+/// A job was dropped after its deadline. Nothing is guaranteed.
+const fn missed(job: JobId, deadline: Instant) -> What {
+    What::Miss {
+        job,
+        deadline,
+        guaranteed: false,
     }
 }
 

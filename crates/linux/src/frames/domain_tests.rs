@@ -70,7 +70,8 @@ fn domain() -> Domain {
         (1, TaskId(1)),
     ];
     let tasks = tasks.iter().zip(homes);
-    let tasks = tasks.map(|(task, home)| DomainTask::new(home, Duration::ZERO, task.period));
+    let tasks = tasks
+        .map(|(task, home)| DomainTask::new(home, [Duration::ZERO, task.period, task.deadline]));
     let recorder = Recorder::new(scheduler, Tracer::list());
     let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
     domain.begin(at(10 * FRAME));
@@ -298,7 +299,7 @@ fn of_one_sub_frame() -> Domain {
     });
     let scheduler: BoxedScheduler = Box::new(engine.unwrap());
     let offsets = [Duration::ZERO, ns].into_iter().enumerate();
-    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), offset, ns));
+    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), [offset, ns, ns]));
     let recorder = Recorder::new(scheduler, Tracer::list());
     let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
     domain.begin(at(10 * FRAME));
@@ -321,12 +322,17 @@ fn a_cpu_that_comes_late_to_a_barrier_has_not_come_to_the_next_one() {
 }
 
 #[test]
+fn a_job_that_is_dropped_at_its_deadline_or_later_has_missed_it() {
+    let times = [5, 10, 8].map(Duration::from_nanos);
+    let task = DomainTask::new((0, TaskId(0)), times);
+    // The second one is released at 15.
+    let late = [22, 23, 24].map(|now| task.passed_deadline(1, at(now)));
+    assert_eq!(late, [None, Some(at(23)), Some(at(23))]);
+}
+
+#[test]
 fn releases_are_counted_up_to_an_instant_and_before_the_end() {
-    let task = DomainTask::new(
-        (0, TaskId(0)),
-        Duration::from_nanos(5),
-        Duration::from_nanos(10),
-    );
+    let task = DomainTask::new((0, TaskId(0)), [5, 10, 10].map(Duration::from_nanos));
     let next = |now, end| task.next_after(at(now), at(end));
     // Released at 5, 15, 25, ...
     let found = [0, 4, 5, 14, 15, 26].map(|now| next(now, 1_000));

@@ -181,7 +181,9 @@ fn common(
         for (task, &number) in cpu.tasks.iter().zip(numbers) {
             let offset = Duration::from_nanos(task.offset_nanos);
             let period = Duration::from_nanos(task.period_nanos());
-            tasks.push((number, DomainTask::new((index, task.id), offset, period)));
+            let deadline = task.configuration.task.deadline;
+            let times = [offset, period, deadline];
+            tasks.push((number, DomainTask::new((index, task.id), times)));
         }
     }
     tasks.sort_by_key(|&(number, _)| number);
@@ -323,9 +325,14 @@ fn end(
             cpu.note_patiently(Note::Task(id.index(), TaskNote::Unfinished(cut)));
         }
         let some = task.dropped.by_reason().filter(|&(_, count)| count > 0);
+        let mut missed = task.missed;
         for (why, count) in some {
-            let next = 0;
-            let dropped = TaskNote::Dropped { why, count, next };
+            let dropped = TaskNote::Dropped {
+                why,
+                count,
+                next: 0,
+                missed: std::mem::take(&mut missed),
+            };
             cpu.note_patiently(Note::Task(id.index(), dropped));
         }
     }

@@ -203,8 +203,10 @@ impl Walk<'_, '_> {
         };
         self.worker.own.wake(Wanted::Since(since), now);
         self.worker.trace.close();
-        if passed == Passed::Open {
-            self.record.passed.record(now.saturating_sub(since));
+        match passed {
+            Passed::Open => self.record.passed.record(now.saturating_sub(since)),
+            // The run ends, or nothing begins any more: not to come back to the barrier again and again.
+            Passed::Closed => self.worker.cpu.phase.await_over(),
         }
     }
 
