@@ -252,6 +252,14 @@ impl Session {
         })
     }
 
+    /// What each frame of a table has to spare.
+    pub(crate) fn frame_overhead(&self) -> Duration {
+        let clusters = self.system.clusters.iter();
+        let tables = clusters.filter_map(|cluster| cluster.configuration.frames());
+        let spare = tables.map(vestal_policy::FrameLists::overhead).max();
+        spare.unwrap_or(Duration::ZERO)
+    }
+
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) fn backlog(&self) -> Option<usize> {
         self.system.options.number(&BACKLOG)

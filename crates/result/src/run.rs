@@ -316,6 +316,24 @@ pub struct Frames {
     /// runs alone.
     #[serde(default)]
     pub unprovoked: u64,
+    /// How much later than the barriers before it say a sub-frame could begin.
+    #[serde(default)]
+    pub overhead_ns: u64,
+    /// Where the CPUs waited for each other; null for a simulated run, and where there are no frames.
+    #[serde(default)]
+    pub barrier: Option<Barrier>,
+}
+
+/// Where the CPUs of a frame table wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Barrier {
+    /// `pthread_barrier_wait`.
+    Pthread,
+    /// A futex.
+    Futex,
+    /// A word that is looked at for some time before the futex.
+    Spin,
 }
 
 /// Whose costs a simulated run takes of its CPUs.

@@ -10,7 +10,8 @@ use vestal_core::{CpuId, TaskId};
 use vestal_linux::report::{CpuReport, Ended, FrameReport, TaskReport};
 use vestal_linux::{Report, Summary};
 use vestal_result::run::{
-    CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow, Tardiness, TaskRow,
+    Barrier, CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow, Tardiness,
+    TaskRow,
 };
 use vestal_trace::World;
 
@@ -87,7 +88,11 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
             })
             .collect(),
         servers: servers(session, report),
-        frames: report.frames.map(of_frames).unwrap_or_default(),
+        frames: report
+            .frames
+            .as_ref()
+            .map(|found| of_frames(found, session))
+            .unwrap_or_default(),
         overhead: threads::overhead(&report.cpus),
         machine: machine(report, dispatch),
         proof: Some(proof(session, settings)),
@@ -102,14 +107,21 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
     }
 }
 
-const fn of_frames(found: FrameReport) -> Frames {
+fn of_frames(found: &FrameReport, session: &Session) -> Frames {
     let counts = found.counts;
+    let spare = session.frame_overhead();
     Frames {
         total: counts.total,
         skipped: counts.skipped,
         lo_skipped: counts.lowest_skipped,
         overrun: counts.overrun,
         unprovoked: 0,
+        overhead_ns: spare.as_nanos().saturating_add(found.overhead.as_nanos()),
+        barrier: Some(match found.barrier {
+            vestal_linux::Barrier::Pthread => Barrier::Pthread,
+            vestal_linux::Barrier::Futex => Barrier::Futex,
+            vestal_linux::Barrier::Spin => Barrier::Spin,
+        }),
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::recording::Tracer;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use vestal_core::engine::frames::{FrameConfiguration, FrameTable, Frames, Span};
-use vestal_core::{LevelSet, Service, Task, Wcet};
+use vestal_core::{LevelSet, Permit, Plan, Service, Task, Wcet};
 use vestal_trace::Recorder;
 
 const HI: Level = Level(1);
@@ -23,6 +25,11 @@ const fn job(task: u16, sequence: u64) -> JobId {
 /// HI tasks 0 and 1 on CPU 0, LO tasks 2 and 3 on CPU 1; each in every frame of 100 but task 1, which has the second of
 /// two. HI jobs take 10 or 30, LO jobs 20.
 fn domain() -> Domain {
+    domain_of(|engine| engine)
+}
+
+/// The same under a scheduler that has the engine.
+fn domain_of(scheduler: impl FnOnce(BoxedScheduler) -> BoxedScheduler) -> Domain {
     let task = |level: Level, period: u64, wcet: &[u64]| {
         let wcet: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
         let period = Duration::from_nanos(period);
@@ -62,7 +69,7 @@ fn domain() -> Domain {
         overhead: Duration::ZERO,
         wake_granularity: Duration::ZERO,
     });
-    let scheduler: BoxedScheduler = Box::new(engine.unwrap());
+    let scheduler = scheduler(Box::new(engine.unwrap()));
     let homes = [
         (0, TaskId(0)),
         (0, TaskId(1)),
@@ -319,6 +326,68 @@ fn a_cpu_that_comes_late_to_a_barrier_has_not_come_to_the_next_one() {
     // Frame 1 is over since 200, and CPU 1 had a job in it.
     assert!(domain.arrives(1, 250));
     assert_eq!(domain.record.frames.overrun, 1);
+}
+
+/// Refuses a decision, and counts what it is asked after that.
+struct Refuses {
+    engine: BoxedScheduler,
+    decisions: u32,
+    asked: Arc<AtomicU32>,
+}
+
+impl Refuses {
+    fn note(&self) {
+        if self.decisions == 0 {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Scheduler for Refuses {
+    fn apply(&mut self, at: Instant, fact: Fact) -> Step {
+        self.note();
+        self.engine.apply(at, fact)
+    }
+    fn decide(&mut self, now: Instant) -> Step<Plan<'_>> {
+        self.note();
+        self.decisions = self.decisions.saturating_sub(1);
+        match self.decisions {
+            0 => Err(ContractViolation::NotOfThisPolicy),
+            _ => self.engine.decide(now),
+        }
+    }
+    fn permit(&self, task: TaskId) -> Permit {
+        self.engine.permit(task)
+    }
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.engine.take_notice()
+    }
+    fn lost_notices(&self) -> u64 {
+        self.engine.lost_notices()
+    }
+}
+
+/// Its second decision is that for an overrun, in the middle of a sub-frame. The end finds a frame that is over, and releases
+/// of which it was told nothing; it counts them, and asks no more.
+#[test]
+fn a_scheduler_that_failed_is_asked_no_more() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    let mut domain = domain_of(move |engine| {
+        Box::new(Refuses {
+            engine,
+            decisions: 2,
+            asked: count,
+        })
+    });
+    let barrier = domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    let late = at(FRAME + 5);
+    domain.arrive(1, (late, late), barrier).unwrap_err();
+    domain.end(at(2 * FRAME + 5), |_| 1).unwrap();
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    // Its first job began; those at 100 and 200 were released.
+    assert_eq!(domain.left()[0], (0, vec![1, 2]));
 }
 
 #[test]

@@ -149,7 +149,9 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         cpus: (0..).zip(figures.cpus()).map(of_cpu).collect(),
         servers,
         devices,
-        frames: frames.map(of_frames).unwrap_or_default(),
+        frames: frames
+            .map(|found| of_frames(found, session.frame_overhead().as_nanos()))
+            .unwrap_or_default(),
         overheads: session.costs.as_ref().map(|(_, taken)| taken.clone()),
         overhead: costs(&figures),
         machine: Machine {
@@ -200,13 +202,15 @@ fn costs(figures: &Figures) -> BTreeMap<String, Cost> {
         .collect()
 }
 
-const fn of_frames(found: FrameStatistics) -> Frames {
+const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
     Frames {
         total: found.total,
         skipped: found.skipped,
         lo_skipped: found.lowest_skipped,
         overrun: found.overrun,
         unprovoked: found.unprovoked,
+        overhead_ns,
+        barrier: None,
     }
 }
 
