@@ -9,7 +9,7 @@ use crate::costs::{Costs, Statistic};
 use crate::file::Experiment;
 use crate::measure::Asked;
 use crate::misses;
-use crate::several::Simulated;
+use crate::several::Outcome;
 use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
 use crate::spec::SimulationSpec;
 use std::borrow::Cow;
@@ -359,7 +359,7 @@ impl Evaluator {
 fn is_kept(ran: &Ran) -> Answer {
     // A frame that ended before its jobs did is a failure, whether or not one of them is late, and so are jobs that were
     // dropped although nobody had needed more.
-    let missed = |carried: &Simulated| {
+    let missed = |carried: &Outcome| {
         let failed = |frames: FrameStatistics| frames.overrun > 0 || frames.unprovoked > 0;
         let overran = carried.frames.is_some_and(failed);
         overran || carried.figures.jobs().missed_guaranteed > 0

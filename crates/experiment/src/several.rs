@@ -13,7 +13,7 @@ use vestal_sim::{
 use vestal_workload::Workload;
 
 /// What a simulation was like.
-pub(crate) struct Simulated {
+pub(crate) struct Outcome {
     pub(crate) figures: Figures,
     /// What became of its frames, if it has any.
     pub(crate) frames: Option<FrameStatistics>,
@@ -120,7 +120,7 @@ impl Run<'_> {
         &self,
         system: &System,
         tasks: usize,
-    ) -> Result<(Simulated, Result<(), SimulationError>), String> {
+    ) -> Result<(Outcome, Result<(), SimulationError>), String> {
         let ready: Vec<Ready<'_>> = system.clusters.iter().enumerate().map(Ready::new).collect();
         match ready.as_slice() {
             [alone] if alone.cpus == system.cpus => self.alone(alone),
@@ -128,40 +128,31 @@ impl Run<'_> {
         }
     }
 
-    fn alone(&self, ready: &Ready<'_>) -> Result<(Simulated, Result<(), SimulationError>), String> {
+    fn alone(&self, ready: &Ready<'_>) -> Result<(Outcome, Result<(), SimulationError>), String> {
         let jobs = Jobs::new(self.workload, || false);
         let engine = ready.cluster.configuration.engine(Precision::EXACT);
         let mut engine = engine.map_err(|refusal| refusal.to_string())?;
         let mut frames = ready.frames();
         let mut statistics = ready.statistics();
-        let ended = match &mut frames {
-            None => engine.visit(Alone {
-                amid: ready.amid(self),
-                setting: &ready.setting(self),
-                releases: &jobs,
-                demand: &jobs,
-                observer: &mut statistics,
-            }),
-            Some(frames) => engine.visit(Alone {
-                amid: ready.amid(self),
-                setting: &ready.setting(self),
-                releases: &jobs,
-                demand: &jobs,
-                observer: &mut (&mut statistics, frames),
-            }),
-        };
-        let simulated = Simulated {
+        let ended = engine.visit(Alone {
+            amid: ready.amid(self),
+            setting: &ready.setting(self),
+            releases: &jobs,
+            demand: &jobs,
+            observer: &mut (&mut statistics, &mut frames),
+        });
+        let outcome = Outcome {
             figures: statistics.into_figures(),
             frames: frames.map(|counter| counter.figures()),
         };
-        Ok((simulated, ended))
+        Ok((outcome, ended))
     }
 
     fn together(
         &self,
         ready: &[Ready<'_>],
         (tasks, cpus): (usize, u16),
-    ) -> Result<(Simulated, Result<(), SimulationError>), String> {
+    ) -> Result<(Outcome, Result<(), SimulationError>), String> {
         let jobs = Jobs::new(self.workload, || false);
         let mut engines: Vec<Box<dyn Scheduler + Send>> = Vec::new();
         for one in ready {
@@ -201,13 +192,13 @@ impl Run<'_> {
             })
             .collect();
         let frames = counted.iter().filter_map(|(_, frames)| frames.as_ref());
-        let simulated = Simulated {
+        let outcome = Outcome {
             figures: Figures::of_parts(tasks, usize::from(cpus), &parts),
             frames: frames
                 .map(FrameCounter::figures)
                 .reduce(|all, more| all.and(&more)),
         };
-        Ok((simulated, ended))
+        Ok((outcome, ended))
     }
 }
 

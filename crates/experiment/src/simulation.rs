@@ -4,7 +4,7 @@ use crate::costs::{self, Costs, CostsError, Figure};
 use crate::diagnose::problem;
 use crate::file::Experiment;
 use crate::measure::{Counted, Measure};
-use crate::several::{self, Simulated};
+use crate::several::{self, Outcome};
 use crate::spec::SimulationSpec;
 use std::fmt;
 use toml::Spanned;
@@ -41,9 +41,9 @@ pub(crate) enum Ran {
     /// The policy has no order for the set.
     NoSystem,
     /// It ran to its end.
-    Whole(Box<Simulated>),
+    Whole(Box<Outcome>),
     /// Too many jobs waited before that.
-    Cut(Box<Simulated>),
+    Cut(Box<Outcome>),
 }
 
 /// Why a question cannot be asked.
@@ -216,11 +216,11 @@ impl<'a> Simulation<'a> {
                 .map_or(Backlog::UNLIMITED, Backlog::at_most),
             costs: self.costs.as_ref().map(|costs| (costs, drawn.seed)),
         };
-        let (simulated, ended) = run.of(&system, drawn.tasks.len())?;
-        let simulated = Box::new(simulated);
+        let (outcome, ended) = run.of(&system, drawn.tasks.len())?;
+        let outcome = Box::new(outcome);
         match ended {
-            Ok(()) => Ok(Ran::Whole(simulated)),
-            Err(SimulationError::TooManyKept { .. }) => Ok(Ran::Cut(simulated)),
+            Ok(()) => Ok(Ran::Whole(outcome)),
+            Err(SimulationError::TooManyKept { .. }) => Ok(Ran::Cut(outcome)),
             Err(error) => Err(error.to_string()),
         }
     }

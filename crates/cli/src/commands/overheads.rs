@@ -34,13 +34,15 @@ fn refused(what: impl Into<String>, error: CostsError) -> Failure {
     Failure::input(what, error.why).with_help(error.help)
 }
 
+/// The figures that tests take.
+fn of_tests() -> [(&'static str, Figure); 3] {
+    Statistic::ALL.map(|(name, statistic)| (name, Figure::Each(statistic)))
+}
+
 impl Source {
     /// Those of the file that is named; `None`: none is.
     pub(crate) fn of_file(args: &OverheadArgs) -> Result<Option<Self>, Failure> {
-        Self::named(
-            args,
-            &Statistic::ALL.map(|(name, it)| (name, Figure::Each(it))),
-        )
+        Self::named(args, &of_tests())
     }
 
     /// The same for a simulated world.
@@ -72,8 +74,7 @@ impl Source {
         output.note("measuring what mechanisms cost here, some 20 s; --overheads FILE takes what was measured before");
         let primitives = real::primitives(output)?;
         let costs = Costs::from(bench::mechanisms(&primitives, None, output)?);
-        let figures = Statistic::ALL.map(|(name, it)| (name, Figure::Each(it)));
-        Self::new((args, &figures), None, costs)
+        Self::new((args, &of_tests()), None, costs)
     }
 
     fn new(

@@ -1,38 +1,9 @@
 //! Sweeps with simulations in which carrying the policy out takes time.
 
-use crate::support::{Done, Scratch, repository, vestal};
+use crate::overheads::{accepted, costs, sweep, words};
+use crate::support::{Scratch, repository};
 use crate::sweep::assert_same;
 use std::fs;
-use std::path::Path;
-
-fn sweep(file: &Path, folder: &Path, more: &[&str]) -> Done {
-    let usual = [
-        "sweep",
-        file.to_str().unwrap(),
-        "-o",
-        folder.to_str().unwrap(),
-    ];
-    vestal(&[usual.as_slice(), more].concat())
-}
-
-/// How many sets each question says yes to, at each point.
-fn accepted(folder: &Path) -> Vec<(String, String, u64)> {
-    let text = fs::read_to_string(folder.join("summary.csv")).unwrap();
-    let mut rows = text
-        .lines()
-        .map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
-    let head = rows.next().unwrap();
-    let at = |name: &str| head.iter().position(|column| column == name).unwrap();
-    let (question, yes) = (at("question"), at("yes"));
-    rows.map(|row| {
-        (
-            row[1].clone(),
-            row[question].clone(),
-            row[yes].parse().unwrap(),
-        )
-    })
-    .collect()
-}
 
 /// The example: theory without overheads above simulation with drawn ones, and that above theory with the largest; whatever
 /// the largest proves is kept with them.
@@ -49,8 +20,8 @@ fn frames_are_schedulable_by_simulation_less_than_in_theory_and_more_than_with_t
     assert_same(&whole, &parts);
     let found = accepted(&whole);
     let all = |name: &str| {
-        let rows = found.iter().filter(|(_, question, _)| question == name);
-        rows.map(|(_, _, yes)| *yes).collect::<Vec<_>>()
+        let rows = found.iter().filter(|(question, _)| question == name);
+        rows.map(|(_, yes)| *yes).collect::<Vec<_>>()
     };
     let [theory, mean, max] = ["ftts", "ftts@mean", "ftts@max"].map(all);
     let [none, drawn, largest] =
@@ -103,11 +74,6 @@ costs = "drawn"
 for = "4s"
 "#;
 
-fn costs(scratch: &Scratch) {
-    let text = fs::read_to_string(repository().join("examples/overheads/epyc.json")).unwrap();
-    scratch.file("costs.json", &text);
-}
-
 /// What several CPUs prove with overheads they keep with them.
 #[test]
 fn several_cpus_keep_with_costs_what_they_prove_with_overheads() {
@@ -121,9 +87,9 @@ fn several_cpus_keep_with_costs_what_they_prove_with_overheads() {
     let of = |name: &str| {
         found
             .iter()
-            .find(|(_, question, _)| question == name)
+            .find(|(question, _)| question == name)
             .unwrap()
-            .2
+            .1
     };
     assert!(of("pedf-vd@max") > 0 && of("pedf-vd") < 40, "{found:?}");
     assert!(
@@ -204,9 +170,7 @@ fn costs_that_do_not_fit_are_refused_with_their_place() {
         let file = scratch.file("wrong.toml", &text);
         let done = sweep(&file, &folder, &[]);
         assert_eq!(done.exit, 2, "{to}: {}", done.stderr);
-        let words = done.stderr.split_whitespace().filter(|word| *word != "|");
-        let words: Vec<_> = words.collect();
-        assert!(words.join(" ").contains(why), "{to}: {}", done.stderr);
+        assert!(words(&done).contains(why), "{to}: {}", done.stderr);
     }
     assert!(!folder.exists());
 }

@@ -22,13 +22,14 @@ period_max = "200ms"
 utilization = [0.7]
 "#;
 
-fn costs(scratch: &Scratch) -> String {
+/// Measured costs beside the experiment.
+pub(crate) fn costs(scratch: &Scratch) -> String {
     let text = fs::read_to_string(repository().join("examples/overheads/epyc.json")).unwrap();
     scratch.file("costs.json", &text);
     text
 }
 
-fn sweep(file: &Path, folder: &Path, more: &[&str]) -> crate::support::Done {
+pub(crate) fn sweep(file: &Path, folder: &Path, more: &[&str]) -> crate::support::Done {
     let usual = [
         "sweep",
         file.to_str().unwrap(),
@@ -38,8 +39,14 @@ fn sweep(file: &Path, folder: &Path, more: &[&str]) -> crate::support::Done {
     vestal(&[usual.as_slice(), more].concat())
 }
 
-/// How many sets each column accepts.
-fn accepted(folder: &Path) -> Vec<(String, u64)> {
+/// A message without the lines into which it is broken.
+pub(crate) fn words(done: &crate::support::Done) -> String {
+    let words = done.stderr.split_whitespace().filter(|word| *word != "|");
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// How many sets each question says yes to, point by point.
+pub(crate) fn accepted(folder: &Path) -> Vec<(String, u64)> {
     let text = fs::read_to_string(folder.join("summary.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
@@ -116,10 +123,7 @@ fn what_does_not_fit_together_is_refused_with_its_place() {
         let file = scratch.file("wrong.toml", &EXPERIMENT.replace(from, to));
         let done = sweep(&file, &folder, &[]);
         assert_eq!(done.exit, 2, "{to}: {}", done.stderr);
-        // Messages are broken into lines.
-        let words = done.stderr.split_whitespace().filter(|word| *word != "|");
-        let words: Vec<_> = words.collect();
-        assert!(words.join(" ").contains(why), "{to}: {}", done.stderr);
+        assert!(words(&done).contains(why), "{to}: {}", done.stderr);
     }
     assert!(!folder.exists());
 }
