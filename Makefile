@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness ftts damage bench
+.PHONY: help demo check test soundness ftts damage steady bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,10 @@ ftts: ## the long comparison of searches for frame tables (minutes)
 damage: ## the long campaign of damages to results (minutes)
 	@scripts/setup.sh test
 	@scripts/damage.sh
+
+steady: ## the real-time tests twenty times in a row, on a machine that does nothing else (2.6 hours)
+	@scripts/setup.sh test
+	@scripts/repeat.sh 20 real
 
 bench: ## every benchmark against its limits
 	@scripts/setup.sh bench
