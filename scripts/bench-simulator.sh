@@ -52,6 +52,11 @@ instructions() {
     [ "$smoke" = 1 ] && return
     shown "... the same, one HI job in a hundred overruns" "$(per_job amc-overruns statistics 20)" ""
     shown "... the same under EDF" "$(per_job edf statistics 20)" ""
+    local tasks
+    for tasks in 20 200; do
+        shown "... EDF-VD with overruns, $tasks tasks, one queue" "$(per_job edf-vd statistics $tasks)" ""
+        shown "... and two queues" "$(per_job edf-vd-two-queues statistics $tasks)" ""
+    done
 }
 
 # heap_peak SECONDS: the largest number of bytes on the heap.

@@ -74,7 +74,7 @@ pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Drops, Event, Notice};
-pub use order::{ClassicOrder, Rank, TaskOrder};
+pub use order::{ClassicOrder, DeadlineQueues, Rank, TaskOrder};
 pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot,
     Until, Wake, WakeReason,

@@ -29,7 +29,7 @@ pub use configuration::{
     Configuration, FrameFault, FrameLists, Levels, OneCpu, Precision, Servers, User,
 };
 pub use engine::{Engine, Visitor};
-pub use options::{BACKLOG, EXHAUSTION, OptionKey, Options, Values};
+pub use options::{BACKLOG, EXHAUSTION, OptionKey, Options, QUEUES, Values};
 pub use policies::one_cpu;
 pub use policy::{About, Field, Fields, Native, Policy, Use};
 pub use refusal::Refusal;

@@ -1,7 +1,7 @@
 //! The options of `--set KEY=VALUE`.
 
 use crate::refusal::Refusal;
-use vestal_core::Exhaustion;
+use vestal_core::{DeadlineQueues, Exhaustion};
 
 /// An option of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,14 @@ pub const EXHAUSTION: OptionKey = OptionKey {
     name: "exhaustion",
     summary: "what happens to a job that used up its own level's limit",
     values: Values::OneOf(&["background", "abort", "continue"]),
+};
+
+/// How many queues of ready jobs there are under EDF-VD.
+pub const QUEUES: OptionKey = OptionKey {
+    name: "queues",
+    summary: "how ready jobs are kept: in one queue, sorted anew when the mode rises, or in two, one for the modes \
+              above 0; it changes no decision",
+    values: Values::OneOf(&["1", "2"]),
 };
 
 /// How many jobs of a task may wait behind its current one: an option of all worlds, for every policy. The
@@ -114,6 +122,15 @@ impl Options {
     #[must_use]
     pub fn number(&self, option: &OptionKey) -> Option<usize> {
         self.given(option)?.parse().ok()
+    }
+
+    /// The value of [`QUEUES`].
+    #[must_use]
+    pub fn queues(&self) -> DeadlineQueues {
+        match self.value(&QUEUES) {
+            "2" => DeadlineQueues::Two,
+            _ => DeadlineQueues::One,
+        }
     }
 
     /// The value of [`EXHAUSTION`].

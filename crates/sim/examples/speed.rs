@@ -7,7 +7,8 @@
 //! ```
 //!
 //! POLICY: `amc` (deadline-monotonic priorities, adaptive limits), `amc-overruns` (the same, and one
-//! job in a hundred of the HI tasks needs C(HI)), `edf` (earliest deadline first, static limits).
+//! job in a hundred of the HI tasks needs C(HI)), `edf` (earliest deadline first, static limits), `edf-vd`
+//! (HI jobs due after D/2, adaptive limits, overruns as above) and `edf-vd-two-queues` (the same decisions).
 //! WATCH: `nothing`, `statistics`, or `trace` (statistics, and the complete `.vtrace` of the run, written
 //! to where nothing is kept).
 //!
@@ -22,8 +23,8 @@
 
 use std::error::Error;
 use vestal_core::{
-    ClassicOrder, Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet,
-    Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
+    ClassicOrder, Configuration, DeadlineQueues, Duration, Enforcement, Exhaustion, Instant, Level,
+    LevelSet, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Setting, Statistics, simulate};
@@ -32,7 +33,7 @@ use vestal_trace::write::{Options, TraceWriter, writer};
 use vestal_trace::{Format, Header, Record, Recorder, Sink};
 
 const USAGE: &str =
-    "usage: speed run amc|amc-overruns|edf nothing|statistics|trace TASKS SECONDS SEED
+    "usage: speed run amc|amc-overruns|edf|edf-vd|edf-vd-two-queues nothing|statistics|trace TASKS SECONDS SEED
        speed list TASKS SEED";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -65,6 +66,22 @@ fn list(tasks: &[Task]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn by_deadline(due: Vec<Duration>, queues: DeadlineQueues) -> TaskOrder<'static> {
+    TaskOrder::EarliestDeadline {
+        virtual_deadlines: due.into(),
+        queues,
+    }
+}
+
+/// HI jobs are due after half of their time in mode 0.
+fn virtual_ones(tasks: &[Task]) -> Vec<Duration> {
+    let due = |task: &Task| match task.criticality {
+        Level::LOWEST => task.deadline,
+        _ => Duration::from_nanos(task.deadline.as_nanos() / 2),
+    };
+    tasks.iter().map(due).collect()
+}
+
 fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Box<dyn Error>> {
     let configured = configured(tasks)?;
     let deadlines: Vec<Duration> = tasks.iter().map(|task| task.deadline).collect();
@@ -72,9 +89,19 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
         "amc" => (TaskOrder::FixedPriority, Enforcement::Adaptive, false),
         "amc-overruns" => (TaskOrder::FixedPriority, Enforcement::Adaptive, true),
         "edf" => {
-            let virtual_deadlines = deadlines.into();
-            let order = TaskOrder::EarliestDeadline { virtual_deadlines };
+            let order = by_deadline(deadlines, DeadlineQueues::One);
             (order, Enforcement::Static, false)
+        }
+        "edf-vd" | "edf-vd-two-queues" => {
+            let queues = match policy {
+                "edf-vd" => DeadlineQueues::One,
+                _ => DeadlineQueues::Two,
+            };
+            (
+                by_deadline(virtual_ones(tasks), queues),
+                Enforcement::Adaptive,
+                true,
+            )
         }
         other => return Err(format!("no policy {other:?}\n{USAGE}").into()),
     };

@@ -100,11 +100,21 @@ impl Setup {
     /// Never: what is drawn is valid.
     #[must_use]
     pub fn engine(&self) -> Uniprocessor {
+        self.engine_with(DeadlineQueues::One)
+    }
+
+    /// The same, if the order is by deadlines with so many queues of ready jobs.
+    ///
+    /// # Panics
+    /// Never: what is drawn is valid.
+    #[must_use]
+    pub fn engine_with(&self, queues: DeadlineQueues) -> Uniprocessor {
         let lists = self.lists.iter().flatten();
         let lists = lists.map(|list| list.into()).collect();
         let order = match (&self.virtual_deadlines, &self.lists) {
             (Some(due), _) => TaskOrder::EarliestDeadline {
                 virtual_deadlines: due.into(),
+                queues,
             },
             (None, Some(_)) if self.recomputed => TaskOrder::RecomputedLists { lists },
             (None, Some(_)) => TaskOrder::ReusedLists { lists },

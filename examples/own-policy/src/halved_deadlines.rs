@@ -50,6 +50,7 @@ impl Policy for HalvedDeadlines {
         });
         let order = TaskOrder::EarliestDeadline {
             virtual_deadlines: due.collect(),
+            queues: setup.options.queues(),
         };
         let order = (setup.with_priorities(&[]), order);
         let (limits, origin) = (Enforcement::Adaptive, "divided deadlines".to_owned());

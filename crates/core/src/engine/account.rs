@@ -83,6 +83,12 @@ impl<S: Store> Account<S> {
         allowance.is_some_and(|allowance| allowance.admits)
     }
 
+    /// Whether `mode` admits jobs of a task.
+    #[inline]
+    pub(super) fn admits_in(&self, entry: &TaskConfiguration, mode: Level) -> bool {
+        self.enforcement.admits(&entry.task, mode)
+    }
+
     /// What a job of `task` may execute in all; `None` if reaching that means nothing.
     pub(super) fn limit(&self, task: TaskId) -> Option<Service> {
         let allowance = self.allowances.get(task.index())?;

@@ -39,6 +39,8 @@ pub enum TaskOrder<'a> {
     EarliestDeadline {
         /// For each task its relative virtual deadline: positive, at most its deadline.
         virtual_deadlines: Cow<'a, [Duration]>,
+        /// How ready jobs are kept: it changes no decision, only what decisions cost.
+        queues: DeadlineQueues,
     },
     /// Each job has its own fixed priority, taken from its task's list when it is admitted, and lists are
     /// reused (PLRS). Priorities of tasks are not used.
@@ -52,6 +54,17 @@ pub enum TaskOrder<'a> {
         /// For each task its list, as above.
         lists: Cow<'a, [Cow<'a, [u32]>]>,
     },
+}
+
+/// How many queues of ready jobs there are under EDF-VD (Sigrist et al., RTAS 2015, section V-B).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DeadlineQueues {
+    /// One, sorted anew when the mode rises: O(n log n).
+    #[default]
+    One,
+    /// One in the order of mode 0, and one of those that stay when the mode rises, in the order of the modes above.
+    /// A rise sorts nothing; each job of a task that stays costs two insertions and removals in mode 0.
+    Two,
 }
 
 /// Why fixed priorities cannot carry out what orders jobs by deadline.
@@ -83,6 +96,17 @@ impl TaskOrder<'_> {
         matches!(self, Self::FixedPriority)
     }
 
+    /// Whether ready jobs are to be kept in two queues.
+    pub(crate) const fn has_two_queues(&self) -> bool {
+        matches!(
+            self,
+            Self::EarliestDeadline {
+                queues: DeadlineQueues::Two,
+                ..
+            }
+        )
+    }
+
     /// Why fixed priorities of tasks cannot carry the order out, in one sentence without a full stop;
     /// `None` if they can.
     #[must_use]
@@ -99,7 +123,9 @@ impl TaskOrder<'_> {
     pub fn rank(&self, task: usize, entry: &TaskConfiguration) -> Rank<'_> {
         match self {
             Self::FixedPriority => Rank::Priority(entry.priority),
-            Self::EarliestDeadline { virtual_deadlines } => {
+            Self::EarliestDeadline {
+                virtual_deadlines, ..
+            } => {
                 let due = virtual_deadlines.get(task).copied();
                 Rank::DueAfter(due.unwrap_or(Duration::ZERO))
             }
@@ -113,7 +139,9 @@ impl TaskOrder<'_> {
     pub(crate) fn check(&self, tasks: &[TaskConfiguration]) -> Result<(), ConfigurationError> {
         match self {
             Self::FixedPriority => Ok(()),
-            Self::EarliestDeadline { virtual_deadlines } => edf_vd::check(virtual_deadlines, tasks),
+            Self::EarliestDeadline {
+                virtual_deadlines, ..
+            } => edf_vd::check(virtual_deadlines, tasks),
             Self::ReusedLists { lists } | Self::RecomputedLists { lists } => {
                 match lists.len() == tasks.len() {
                     true => Ok(()),
@@ -153,7 +181,9 @@ impl<S: Store> Order<S> {
     pub(crate) fn new(order: &TaskOrder<'_>) -> Result<Self, ConfigurationError> {
         let made = match order {
             TaskOrder::FixedPriority => Some(Self::FixedPriority),
-            TaskOrder::EarliestDeadline { virtual_deadlines } => {
+            TaskOrder::EarliestDeadline {
+                virtual_deadlines, ..
+            } => {
                 let found = virtual_deadlines.len();
                 let made = VirtualDeadlines::new(virtual_deadlines);
                 let made = made.ok_or(ConfigurationError::TooManyTasks { found })?;

@@ -123,6 +123,12 @@ impl<S: Store> ReadyHeap<S> {
             .is_some_and(|&at| at != NOT_QUEUED)
     }
 
+    /// The tasks that are queued, in no order.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        let queued = self.nodes.iter().take(self.len());
+        queued.map(|node| node.task)
+    }
+
     /// How urgent `task` is, if it is queued.
     #[must_use]
     pub fn urgency(&self, task: TaskId) -> Option<Urgency> {

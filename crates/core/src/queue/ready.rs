@@ -1,7 +1,8 @@
 //! The ready queue of an engine whose order is fixed or varies from job to job.
 
-use super::{ReadyHeap, ReadyRanks};
+use super::{ModeHeaps, ReadyHeap, ReadyRanks};
 use crate::ids::TaskId;
+use crate::model::Level;
 use crate::store::Store;
 use crate::urgency::Urgency;
 
@@ -12,15 +13,42 @@ pub enum ReadyQueue<S: Store> {
     Fixed(ReadyRanks<S>),
     /// Each job has its urgency.
     Varying(ReadyHeap<S>),
+    /// The same, in two queues: one for mode 0, one for the modes above.
+    ByMode(ModeHeaps<S>),
 }
 
 impl<S: Store> ReadyQueue<S> {
-    /// Queues `task`, or moves it to a new urgency; a fixed order does not ask for that.
+    /// Queues `task`, or moves it to a new urgency; a fixed order does not ask for that. `urgency` says how urgent it
+    /// is in a mode: in the present one, `mode`, it is admitted; nothing for one that does not admit it.
     #[inline]
-    pub fn insert(&mut self, task: TaskId, urgency: Urgency) {
+    pub fn insert(
+        &mut self,
+        task: TaskId,
+        mode: Level,
+        urgency: impl Fn(Level) -> Option<Urgency>,
+    ) {
         match self {
             Self::Fixed(ranks) => ranks.insert(task),
-            Self::Varying(heap) => heap.insert(task, urgency),
+            Self::Varying(heap) => {
+                if let Some(urgency) = urgency(mode) {
+                    heap.insert(task, urgency);
+                }
+            }
+            Self::ByMode(heaps) => heaps.insert(task, urgency),
+        }
+    }
+
+    /// The mode changes to `to`. Says whether what is queued has to be queued anew where urgencies depend
+    /// on the mode.
+    #[inline]
+    pub fn change_mode(&mut self, to: Level) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Varying(_) => true,
+            Self::ByMode(heaps) => {
+                heaps.set_mode(to > Level::LOWEST);
+                false
+            }
         }
     }
 
@@ -30,6 +58,7 @@ impl<S: Store> ReadyQueue<S> {
         match self {
             Self::Fixed(ranks) => ranks.remove(task),
             Self::Varying(heap) => heap.remove(task),
+            Self::ByMode(heaps) => heaps.remove(task),
         }
     }
 
@@ -40,6 +69,7 @@ impl<S: Store> ReadyQueue<S> {
         match self {
             Self::Fixed(ranks) => ranks.first(),
             Self::Varying(heap) => heap.first().map(|(_, task)| task),
+            Self::ByMode(heaps) => heaps.present().first().map(|(_, task)| task),
         }
     }
 
@@ -50,6 +80,16 @@ impl<S: Store> ReadyQueue<S> {
         match self {
             Self::Fixed(ranks) => ranks.contains(task),
             Self::Varying(heap) => heap.contains(task),
+            Self::ByMode(heaps) => heaps.present().contains(task),
+        }
+    }
+
+    /// Whether two queues hold what they should; for tests.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        match self {
+            Self::Fixed(_) | Self::Varying(_) => true,
+            Self::ByMode(heaps) => heaps.is_consistent(),
         }
     }
 
@@ -60,6 +100,7 @@ impl<S: Store> ReadyQueue<S> {
         match self {
             Self::Fixed(ranks) => ranks.is_empty(),
             Self::Varying(heap) => heap.is_empty(),
+            Self::ByMode(heaps) => heaps.present().is_empty(),
         }
     }
 }

@@ -421,6 +421,7 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
     let span = Duration::from_nanos;
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span(10), span(6), span(11)].into(),
+        queues: DeadlineQueues::One,
     };
     let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let engine = Uniprocessor::with_order(&configuration, &order).unwrap();
@@ -444,6 +445,7 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
     assert_eq!(world.decide(), Some((1, 0, Some(3))));
     let bad = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span(10), span(13), span(11)].into(),
+        queues: DeadlineQueues::One,
     };
     assert_eq!(
         Uniprocessor::with_order(&configuration, &bad).err(),
@@ -467,6 +469,7 @@ fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there(
     let span = Duration::from_nanos;
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span(10), span(15), span(15)].into(),
+        queues: DeadlineQueues::One,
     };
     let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let engine = Uniprocessor::with_order(&configuration, &order).unwrap();

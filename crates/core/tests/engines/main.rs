@@ -27,6 +27,7 @@ mod levelled_reference;
 mod plrs;
 mod plrs_pieces;
 mod pt;
+mod queues;
 mod recorded_domains;
 mod rules;
 mod zss;

@@ -176,6 +176,7 @@ fn slices_are_made_for_their_task_and_go_with_fixed_priorities() {
     );
     let by_deadline = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![long.task.deadline].into(),
+        queues: DeadlineQueues::One,
     };
     let engine = Uniprocessor::with_order(&configuration(&[long]), &by_deadline);
     assert_eq!(engine.err(), Some(ConfigurationError::Order));

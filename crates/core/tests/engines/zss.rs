@@ -335,6 +335,7 @@ fn instants_after_the_deadline_and_other_orders_are_refused() {
     let fine = [task(1, 10, &[4, 6], 1, Some(10))];
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![Duration::from_nanos(10)].into(),
+        queues: DeadlineQueues::One,
     };
     let configuration = configuration(&fine, Exhaustion::Background);
     assert_eq!(

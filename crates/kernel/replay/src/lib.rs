@@ -142,6 +142,7 @@ impl Reader<'_> {
             0 => TaskOrder::FixedPriority,
             1 => TaskOrder::EarliestDeadline {
                 virtual_deadlines: virtual_deadlines.ok_or(ReplayError::Malformed)?.into(),
+ queues: DeadlineQueues::One,
             },
             2 => TaskOrder::ReusedLists { lists },
             _ => TaskOrder::RecomputedLists { lists },

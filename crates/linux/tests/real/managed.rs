@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
-    ConfigurationError, ContractViolation, DropReason, Duration, Enforcement, Event, Exhaustion,
-    Fact, Instant, JobId, LevelSet, Notice, Permit, Plan, Scheduler, Service, TaskId, TaskOrder,
-    Uniprocessor,
+    ConfigurationError, ContractViolation, DeadlineQueues, DropReason, Duration, Enforcement,
+    Event, Exhaustion, Fact, Instant, JobId, LevelSet, Notice, Permit, Plan, Scheduler, Service,
+    TaskId, TaskOrder, Uniprocessor,
 };
 use vestal_linux::{
     BoxedScheduler, Config, CpuSpec, Ended, Executive, JobContext, Monitor, Recording, Report,
@@ -54,6 +54,7 @@ fn scheduler(
         .collect();
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: virtual_deadlines.into(),
+        queues: DeadlineQueues::One,
     };
     Ok(Box::new(Uniprocessor::with_order(configuration, &order)?))
 }

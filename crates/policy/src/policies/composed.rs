@@ -1,7 +1,7 @@
 //! Policies that are one order with one rule of limits: what there is to know of each, and its parts.
 
 use super::{job_priorities, one_cpu};
-use crate::options::EXHAUSTION;
+use crate::options::{EXHAUSTION, QUEUES};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
@@ -171,6 +171,7 @@ pub(super) const EDF_VD: Composed = Composed {
         summary: "earliest virtual deadline first, limits C_i(mode), mode 0 at idle",
         page: include_str!("../../../../docs/explain/edf-vd.md"),
         parameters: &[Parameter::VirtualDeadlines],
+        options: &[EXHAUSTION, QUEUES],
         tests: &["edf-vd", "edf-vd-util"],
         native: Native::No(BY_DEADLINE),
         ..NATIVE

@@ -120,7 +120,10 @@ pub(super) fn by_deadline(setup: &Setup<'_>, about: &About, enforcement: Enforce
         Some(_) | None => (setup.deadlines(), "real deadlines".to_owned()),
     };
     let virtual_deadlines = due.clone().into();
-    let order = TaskOrder::EarliestDeadline { virtual_deadlines };
+    let order = TaskOrder::EarliestDeadline {
+        virtual_deadlines,
+        queues: setup.options.queues(),
+    };
     let order = (setup.with_priorities(&[]), order);
     let parameters = Parameters {
         virtual_deadlines: is_virtual.then_some(due),

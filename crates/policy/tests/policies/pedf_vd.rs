@@ -1,9 +1,13 @@
 //! Partitioned EDF-VD on m CPUs is m times EDF-VD, job by job.
 
 use vestal_analysis::Parameters;
-use vestal_core::{CpuId, Duration, Instant, JobId, Level, Scheduler, Service, Task, TaskId};
+use vestal_core::{
+    CpuId, DeadlineQueues, Duration, Instant, JobId, Level, Scheduler, Service, Task, TaskId,
+    TaskOrder,
+};
 use vestal_policy::{
-    Analysis, Cluster, Options, Precision, Proof, Registry, System, Visitor, assemble,
+    Analysis, Cluster, Configuration, OneCpu, Options, Precision, Proof, Registry, System, Visitor,
+    assemble,
 };
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
@@ -264,6 +268,39 @@ fn on_m_cpus_it_is_m_times_edf_vd_job_by_job() {
         modes > 1000 && dropped > 1000,
         "{modes} changes, {dropped} dropped"
     );
+}
+
+#[test]
+fn queues_are_those_of_the_option_and_change_no_job() {
+    for (policy, cpus) in [("edf-vd", 1), ("pedf-vd", 3)] {
+        let set = set(&drawn_set(&mut Random::new(7), cpus));
+        let [none, one, two] = [None, Some("1"), Some("2")].map(|value| {
+            let option = value.map(|value| ("queues".to_owned(), value.to_owned()));
+            let options: Vec<_> = option.into_iter().collect();
+            let system = assembled(policy, &set, &Parameters::default(), &options);
+            for cluster in &system.clusters {
+                let Configuration::OneCpu(OneCpu { order, .. }) = &cluster.configuration else {
+                    panic!("{cluster:?}");
+                };
+                let asked = match value {
+                    Some("2") => DeadlineQueues::Two,
+                    _ => DeadlineQueues::One,
+                };
+                let TaskOrder::EarliestDeadline { queues, .. } = order else {
+                    panic!("{order:?}");
+                };
+                assert_eq!(*queues, asked);
+            }
+            let tasks = set.to_tasks(policy).unwrap();
+            logs_together(&system, &Drawn { tasks, seed: 1 })
+        });
+        assert_eq!(none, one);
+        assert_eq!(one, two);
+        assert!(
+            one.iter()
+                .any(|log| log.0.iter().any(|entry| entry.1 == "mode"))
+        );
+    }
 }
 
 /// Each task is in one cluster, a given CPU is kept, and the clusters are in the order of their CPUs.

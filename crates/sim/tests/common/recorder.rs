@@ -3,7 +3,8 @@
 use super::system::{backlog_of, configuration, tasks_of, workload_of};
 use crate::reference::{Lists, Reason, Schedule, System};
 use vestal_core::{
-    DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration, TaskOrder, Uniprocessor,
+    DeadlineQueues, DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration,
+    TaskOrder, Uniprocessor,
 };
 use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
 
@@ -108,6 +109,7 @@ pub(crate) fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Un
     } else if system.by_deadline {
         TaskOrder::EarliestDeadline {
             virtual_deadlines: due.into(),
+            queues: DeadlineQueues::One,
         }
     } else {
         TaskOrder::FixedPriority

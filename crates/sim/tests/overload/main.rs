@@ -10,8 +10,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use vestal_core::{
-    ClassicOrder, Configuration, DropReason, Duration, Enforcement, Guard, Instant, Level,
-    Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
+    ClassicOrder, Configuration, DeadlineQueues, DropReason, Duration, Enforcement, Guard, Instant,
+    Level, Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, JobState, NativeSetting, Observer, Setting, simulate, simulate_native};
@@ -205,6 +205,7 @@ fn managed(set: &Overloaded, policy: Policy, horizon: u64) -> Watch {
         Policy::RateMonotonic => TaskOrder::FixedPriority,
         Policy::EarliestDeadlineFirst => TaskOrder::EarliestDeadline {
             virtual_deadlines: due.into(),
+            queues: DeadlineQueues::One,
         },
     };
     let mut engine = with_configuration(&tasks, |configuration| {

@@ -295,6 +295,7 @@ fn one_task() -> Uniprocessor {
     let configuration = vestal_testkit::short::configuration(&tasks, 1, Enforcement::Static);
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span].into(),
+        queues: DeadlineQueues::One,
     };
     Uniprocessor::with_order(&configuration, &order).unwrap()
 }

@@ -161,8 +161,8 @@ mod tests {
     use std::path::Path;
     use vestal_analysis::Parameters;
     use vestal_core::{
-        Duration, Enforcement, Exhaustion, Instant, JobId, Level, LevelSet, TaskConfiguration,
-        TaskId, TaskOrder,
+        DeadlineQueues, Duration, Enforcement, Exhaustion, Instant, JobId, Level, LevelSet,
+        TaskConfiguration, TaskId, TaskOrder,
     };
     use vestal_policy::{
         Cluster, Configuration, Domain, Guarantee, OneCpu, Options, Precision, Proof, Terms,
@@ -195,6 +195,7 @@ mod tests {
         let order = match by_deadline {
             true => TaskOrder::EarliestDeadline {
                 virtual_deadlines: virtual_deadlines.into(),
+                queues: DeadlineQueues::One,
             },
             false => TaskOrder::FixedPriority,
         };

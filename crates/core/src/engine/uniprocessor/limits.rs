@@ -137,7 +137,8 @@ impl<S: Store> Uniprocessor<S> {
         } = self;
         rule.settle(account.clock.now, &account.tasks, |task, runs| {
             if runs {
-                ready.insert(task, urgency_of(account, order, jobs, task));
+                let urgency = |mode| urgency_of(account, order, jobs, (task, mode));
+                ready.insert(task, account.mode, urgency);
             } else {
                 ready.remove(task);
             }

@@ -44,7 +44,7 @@ use crate::model::Level;
 use crate::notice::Notice;
 use crate::order::{JobPriority, Order, Ranked, TaskOrder};
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
-use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
+use crate::queue::{ModeHeaps, ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::task_configuration::{OnMiss, TaskConfiguration};
@@ -195,6 +195,7 @@ impl<S: Store> Uniprocessor<S> {
         };
         let tasks = (0..=u16::MAX).map(TaskId);
         tasks.zip(self.jobs.iter()).all(holds)
+            && self.ready.is_consistent()
             && self.check_rule()
             && self.account.check_allowances()
     }
@@ -202,7 +203,9 @@ impl<S: Store> Uniprocessor<S> {
     /// How urgent the current job of `task` is in the present mode.
     #[inline]
     fn urgency(&self, task: TaskId) -> Urgency {
-        urgency_of(&self.account, &self.order, &self.jobs, task)
+        let at = (task, self.account.mode);
+        let urgency = urgency_of(&self.account, &self.order, &self.jobs, at);
+        urgency.unwrap_or(Urgency::of_priority(0))
     }
 
     /// How many jobs exceeded the pattern that job-priority lists were made for.
@@ -331,30 +334,34 @@ fn ready_queue<S: Store>(
     if order.is_fixed() {
         let urgency = |entry: &TaskConfiguration| Urgency::of_priority(entry.priority);
         ReadyRanks::new(configuration.tasks.iter().map(urgency)).map(ReadyQueue::Fixed)
+    } else if order.has_two_queues() {
+        ModeHeaps::new(configuration.tasks.len()).map(ReadyQueue::ByMode)
     } else {
         ReadyHeap::new(configuration.tasks.len()).map(ReadyQueue::Varying)
     }
 }
 
-/// How urgent the current job of `task` is, or one released now.
+/// How urgent the current job of `task` is in a mode, or one released now; nothing if the mode does not admit it, which
+/// the present one does.
 #[inline]
 fn urgency_of<S: Store>(
     account: &Account<S>,
     order: &Order<S>,
     jobs: &[Jobs],
-    task: TaskId,
-) -> Urgency {
-    let (Some(entry), Some(jobs)) = (account.entry(task), jobs.get(task.index())) else {
-        return Urgency::of_priority(0);
-    };
+    (task, mode): (TaskId, Level),
+) -> Option<Urgency> {
+    let (entry, jobs) = (account.entry(task)?, jobs.get(task.index())?);
+    if mode != account.mode && !account.admits_in(entry, mode) {
+        return None;
+    }
     let arrival = jobs.current.as_ref().map(|current| &current.arrival);
-    order.urgency(&Ranked {
+    Some(order.urgency(&Ranked {
         task,
         entry,
-        mode: account.mode,
+        mode,
         released: arrival.map_or(account.clock.now, |arrival| arrival.at),
         priority: arrival.map_or(JobPriority::BEYOND_PATTERN, |arrival| arrival.priority),
-    })
+    }))
 }
 
 #[inline]

@@ -1,6 +1,6 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::{Reported, Uniprocessor};
+use super::{Reported, Uniprocessor, urgency_of};
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
@@ -123,8 +123,22 @@ impl<S: Store> Uniprocessor<S> {
         if let ReadyQueue::Fixed(ranks) = &mut self.ready {
             ranks.insert(task);
         } else {
-            self.ready.insert(task, self.urgency(task));
+            self.queue_by_urgency(task);
         }
+    }
+
+    /// Queues `task` by the urgency of its current job, or moves it.
+    #[inline]
+    fn queue_by_urgency(&mut self, task: TaskId) {
+        let Self {
+            account,
+            order,
+            jobs,
+            ready,
+            ..
+        } = self;
+        let urgency = |mode| urgency_of(account, order, jobs, (task, mode));
+        ready.insert(task, account.mode, urgency);
     }
 
     /// The current job of `task` ends at its deadline, if its task wants that.
@@ -301,9 +315,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     #[cold]
-    /// O(n), under EDF-VD O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
+    /// O(n), under EDF-VD with one queue O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
         self.account.raise_mode(to, cause);
+        let moves = self.ready.change_mode(self.account.mode) && self.order.follows_the_mode();
         for index in 0..self.account.tasks.len() {
             let Ok(number) = u16::try_from(index) else {
                 break;
@@ -313,9 +328,8 @@ impl<S: Store> Uniprocessor<S> {
                 break;
             };
             if self.account.admits(task) {
-                if self.order.follows_the_mode() && self.ready.contains(task) {
-                    let urgency = self.urgency(task);
-                    self.ready.insert(task, urgency);
+                if moves && self.ready.contains(task) {
+                    self.queue_by_urgency(task);
                 }
                 // A degraded budget may be used up already.
                 if model.criticality < self.account.mode {
@@ -347,6 +361,7 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn settle_idle(&mut self) {
         if self.account.mode > Level::LOWEST && self.ready.is_empty() {
             self.account.return_to_lowest();
+            self.ready.change_mode(Level::LOWEST);
         }
     }
 
