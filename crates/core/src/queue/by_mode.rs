@@ -40,8 +40,13 @@ impl<S: Store> ModeHeaps<S> {
         }
     }
 
+    /// The most urgent task.
+    #[must_use]
+    pub fn first(&self) -> Option<TaskId> {
+        self.present().first().map(|(_, task)| task)
+    }
+
     /// Removes `task` from both; says whether it was in that of the present mode.
-    #[inline]
     pub fn remove(&mut self, task: TaskId) -> bool {
         let (lowest, above) = (self.lowest.remove(task), self.above.remove(task));
         if self.is_above { above } else { lowest }

@@ -174,7 +174,6 @@ pub(super) const EDF_VD: Composed = Composed {
         options: &[EXHAUSTION, QUEUES],
         tests: &["edf-vd", "edf-vd-util"],
         native: Native::No(BY_DEADLINE),
-        ..NATIVE
     },
     fields: Fields::ADAPTIVE,
     build: |setup, about| Ok(one_cpu::by_deadline(setup, about, Enforcement::Adaptive)),

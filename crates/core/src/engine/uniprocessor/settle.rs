@@ -128,7 +128,8 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Queues `task` by the urgency of its current job, or moves it.
-    #[inline]
+    // Not in line: a fixed order, which has no use for it, would pay for it.
+    #[inline(never)]
     fn queue_by_urgency(&mut self, task: TaskId) {
         let Self {
             account,
