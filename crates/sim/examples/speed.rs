@@ -82,14 +82,19 @@ fn virtual_ones(tasks: &[Task]) -> Vec<Duration> {
     tasks.iter().map(due).collect()
 }
 
-fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Box<dyn Error>> {
-    let configured = configured(tasks)?;
-    let deadlines: Vec<Duration> = tasks.iter().map(|task| task.deadline).collect();
-    let (order, enforcement, overruns) = match policy {
+/// The order of a policy, its limits, and whether some jobs overrun.
+fn of_policy(
+    policy: &str,
+    tasks: &[Task],
+) -> Result<(TaskOrder<'static>, Enforcement, bool), Box<dyn Error>> {
+    Ok(match policy {
         "amc" => (TaskOrder::FixedPriority, Enforcement::Adaptive, false),
         "amc-overruns" => (TaskOrder::FixedPriority, Enforcement::Adaptive, true),
         "edf" => {
-            let order = by_deadline(deadlines, DeadlineQueues::One);
+            let order = by_deadline(
+                tasks.iter().map(|task| task.deadline).collect(),
+                DeadlineQueues::One,
+            );
             (order, Enforcement::Static, false)
         }
         "edf-vd" | "edf-vd-two-queues" => {
@@ -104,7 +109,12 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
             )
         }
         other => return Err(format!("no policy {other:?}\n{USAGE}").into()),
-    };
+    })
+}
+
+fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Box<dyn Error>> {
+    let configured = configured(tasks)?;
+    let (order, enforcement, overruns) = of_policy(policy, tasks)?;
     let exhaustion = Exhaustion::Background;
     let configuration = Configuration {
         tasks: &configured,
