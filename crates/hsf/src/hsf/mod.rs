@@ -86,7 +86,7 @@
 //! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
 //! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the
 //! places where its tasks become ready or blocked, which call [`Hsf::ready`], [`Hsf::release`] and
-//! [`Hsf::block`].
+//! [`Hsf::block`]. They are a trait, [`crate::Hooks`].
 //!
 //! **Interrupts.** Every call takes the whole state; a host calls with interrupts masked, for as long as the
 //! table says. From an interrupt: [`Hsf::tick`], [`Hsf::advance`], [`Hsf::release`], [`Hsf::ready`],
