@@ -201,6 +201,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         }
     }
 
+    /// Makes it as it was at the beginning, in place: a whole system on a small stack is too much.
+    pub fn clear(&mut self) {
+        self.pool.clear();
+        self.system = Queue::new();
+        self.stopwatch = Queue::new();
+        self.servers.fill_with(|| Server::NONE);
+        self.tasks.fill_with(|| Task::NONE);
+        self.server_count = 0;
+        self.task_count = 0;
+        self.current = None;
+        self.now = 0;
+        self.since = F::Tick::ZERO;
+        self.earliest = F::Tick::ZERO;
+    }
+
     /// Ticks since the beginning.
     #[must_use]
     pub fn now(&self) -> u64 {

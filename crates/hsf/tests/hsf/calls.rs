@@ -311,3 +311,27 @@ fn a_system_can_be_a_static() {
     assert!(!hsf.advance(100_000), "nothing ever happens");
     assert_eq!(hsf.now(), 100_000);
 }
+
+#[test]
+fn a_system_that_was_cleared_is_a_new_one() {
+    let used = |hsf: &mut Small<Everything<Bits4>>| {
+        for (kind, priority) in [(Kind::Deferrable, 1), (Kind::Idling, 2), (Kind::Polling, 0)] {
+            let server = hsf.create_server(&spec(kind, priority, 4, 30)).unwrap();
+            let task = hsf.add_task(server, 0, 10).unwrap();
+            hsf.make_periodic(task, 7, 50).unwrap();
+        }
+        let row = ticks(hsf, 100);
+        format!(
+            "{row} {:?} {}",
+            hsf.stopwatch().collect::<Vec<_>>(),
+            hsf.now()
+        )
+    };
+    let mut hsf = Small::new();
+    let first = used(&mut hsf);
+    assert!(first.contains('0') && first.contains('i'));
+    hsf.clear();
+    assert_eq!(hsf.server_state(ServerId::new(0)), None);
+    assert_eq!((hsf.now(), hsf.schedule()), (0, Pick::Idle));
+    assert_eq!(used(&mut hsf), first);
+}
