@@ -76,4 +76,4 @@ pub use hsf::{
     Error, Everything, Features, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId,
     TaskState, nodes,
 };
-pub use relteq::{Bounded, Pool, Queue, Tick};
+pub use relteq::{Bounded, Pass, Pool, Queue, Tick};

@@ -4,8 +4,8 @@ use crate::same_schedule::Bits4;
 use std::mem::size_of;
 use vestal_hsf::relteq::InsertError;
 use vestal_hsf::{
-    Error, Everything, Features, Hsf, Kind, LocalOrder, Pick, Pool, Queue, ServerId, ServerSpec,
-    State, TaskId, TaskState, nodes,
+    Error, Everything, Features, Hsf, Kind, LocalOrder, Pass, Pick, Pool, Queue, ServerId,
+    ServerSpec, State, TaskId, TaskState, nodes,
 };
 
 type Small<F> = Hsf<F, 3, 4, { nodes(3, 4) }>;
@@ -274,8 +274,9 @@ fn what_is_too_far_away_is_refused() {
     assert!(queue.is_empty());
     pool.insert(&mut queue, farthest, 1).unwrap();
     assert_eq!(pool.first(&queue), Some((farthest, 1)));
-    let mut left = farthest - 1;
-    assert_eq!(pool.synchronise(&mut queue, &mut left), None);
+    let mut pass = Pass::over(farthest - 1);
+    assert_eq!(pool.synchronise(&mut queue, &mut pass), None);
+    assert_eq!(pass.left(), 0);
     assert_eq!(pool.first(&queue), Some((1, 1)));
 }
 
