@@ -68,7 +68,7 @@
 //! | call | cost |
 //! |---|---|
 //! | [`Hsf::tick`] without a due event | O(1), whatever there is |
-//! | [`Hsf::tick`] with k due events | O(k), and for each that comes again O(events of its queue) |
+//! | [`Hsf::tick`] with k due events | O(k + events of their queue) if they come again in the same order, as with equal periods; else O(events of its queue) for each that comes again |
 //! | [`Hsf::schedule`] | O(servers + tasks of the chosen server) |
 //! | each switch in that it makes | O(stopwatch before the server), and as a tick for each event due |
 //! | [`Hsf::budget`], [`Hsf::next_event`] | O(1) |
