@@ -18,7 +18,7 @@ fmt          on     120      formatting
 hygiene      on     120      rules no compiler checks, and a test of that checker
 clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
-bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB
+bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
 tests        on     1800     unit tests, doctests and integration tests of every crate
 hsf-c        on     300      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
 loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
