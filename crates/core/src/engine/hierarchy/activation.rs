@@ -93,7 +93,7 @@ impl<S: Store> Hierarchy<S> {
     /// is about.
     pub(super) fn may_serve(&self, pibs: ServerId, served: ServerId) -> bool {
         #[cfg(test)]
-        if super::counterexamples::rule_b_is_broken() {
+        if super::counterexamples::is_broken(super::counterexamples::Rule::B) {
             return true;
         }
         let criticality = |id: ServerId| {

@@ -114,6 +114,8 @@ impl<S: Store> Hierarchy<S> {
                 }
                 (server, kind) => {
                     if let Some(capacity) = kind.capacity() {
+                        #[cfg(test)]
+                        super::counterexamples::break_growing(server, now);
                         server.set_capacity(chunks, now, capacity.at(to));
                     }
                 }
