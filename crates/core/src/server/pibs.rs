@@ -6,9 +6,10 @@
 //!   resting -----------------------------> activated ---------------------> burst --+
 //!     ^  ^  eligible = s + ceil(c / U)         |                              |  ^   | charge
 //!     |  +------ no work, nothing executed (4)-+                              |  +---+
-//!     +------------- no work (4), capacity used up (3) ----------------------+
+//!     +------------- no work (4), capacity used up (3), mode (5) ------------+
 //! ```
-//! (1) [`Pibs::activate`], (2) [`Pibs::start`], (3) [`Pibs::charge`], (4) [`Pibs::settle_work`].
+//! (1) [`Pibs::activate`], (2) [`Pibs::start`], (3) [`Pibs::charge`], (4) [`Pibs::settle_work`],
+//! (5) [`Pibs::end_burst`], which ends an activation without a burst as well.
 //!
 //! Danish, Li and West (RTAS 2011); Missimer, Missimer and West (2016, section II). On behalf of a
 //! server with period T it may execute C = floor(U * T) at that server's priority. A burst of actual
@@ -22,7 +23,8 @@
 //!   at least that criticality only (the engine sees to it);
 //! - (c) capacities round down, distances round up, and the burst starts at the instant that the world
 //!   *confirmed*, not at the one that was planned;
-//! - (d) a burst in flight when the mode changes ends with the capacity it started with;
+//! - (d) a burst under way when the mode rises may end with the capacity it started with, unless its server or its
+//!   host has no place in the new mode; at the return to mode 0 it ends at once (the engine sees to both);
 //! - (e) arrivals count before the test for no work: an interrupt at the instant at which a burst runs
 //!   out of work extends it.
 //!
@@ -239,14 +241,15 @@ impl Pibs {
         }
     }
 
-    fn end_burst(&mut self) {
+    /// What was executed counts; the rest of the capacity is gone.
+    pub fn end_burst(&mut self) {
         if let Phase::Burst { start, used, .. } = self.phase {
             self.eligible = start.saturating_add(self.share.distance_ceil(used));
         }
         self.phase = Phase::Resting;
     }
 
-    /// The mode has changed. What is in flight keeps its capacity (rule d).
+    /// The mode has changed. A burst under way that was not ended keeps its capacity (rule d).
     pub fn set_utilization(&mut self, utilization: Utilization) {
         self.utilization = utilization;
     }

@@ -44,6 +44,8 @@ pub(super) enum Rule {
     B,
     /// More budget counts from the use that ends in the same decision only.
     Grow,
+    /// Bursts end when the mode returns, or leaves no place for them.
+    Bursts,
 }
 
 std::thread_local! {

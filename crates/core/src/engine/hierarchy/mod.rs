@@ -41,6 +41,7 @@
 mod activation;
 pub mod configuration;
 mod facts;
+mod modes;
 mod select;
 mod settle;
 

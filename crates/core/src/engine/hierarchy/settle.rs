@@ -1,11 +1,10 @@
 //! Settling: every consequence but the selection, in the fixed order of C3.
 
-use super::{Hierarchy, Seat, Staged};
+use super::{Hierarchy, Staged};
 use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::Arrival;
-use crate::model::Level;
 use crate::notice::{DropReason, Event};
-use crate::server::{Server, ServerKind};
+use crate::server::Server;
 use crate::store::Store;
 use crate::time::{Duration, Service};
 
@@ -92,79 +91,12 @@ impl<S: Store> Hierarchy<S> {
         }
     }
 
-    pub(super) fn settle_mode_request(&mut self) {
-        if let Some(level) = self.requested.take() {
-            let to = level.min(self.levels.highest());
-            if to > self.mode {
-                self.change_mode(to);
-            }
-        }
-    }
-
-    fn change_mode(&mut self, to: Level) {
-        let (now, from) = (self.clock.now, self.mode);
-        self.mode = to;
-        self.for_servers(|engine, id| {
-            let Some((seat, chunks)) = engine.seat_mut(id) else {
-                return;
-            };
-            match (&mut seat.server, &seat.configuration.kind) {
-                (Server::Pibs(pibs), ServerKind::Pibs { utilization }) => {
-                    pibs.set_utilization(utilization.at(to));
-                }
-                (server, kind) => {
-                    if let Some(capacity) = kind.capacity() {
-                        #[cfg(test)]
-                        super::counterexamples::break_growing(server, now);
-                        server.set_capacity(chunks, now, capacity.at(to));
-                    }
-                }
-            }
-        });
-        let cause = None;
-        self.clock.notice(Event::ModeChanged { from, to, cause });
-    }
-
     pub(super) fn settle_replenishment(&mut self, id: ServerId) {
         let now = self.clock.now;
         if let Some((seat, _)) = self.seat_mut(id) {
             let (had_work, came) = (seat.had_work, seat.work_came.take());
             let at = |last| had_work || came.is_some_and(|came| came <= last);
             seat.server.replenish(now, at);
-        }
-    }
-
-    /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
-    /// count, suspended jobs of degraded servers neither.
-    pub(super) fn settle_idle_instant(&mut self) {
-        if self.mode > Level::LOWEST {
-            let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
-            if !seats.any(|(id, seat)| self.is_busy(id, seat)) {
-                self.change_mode(Level::LOWEST);
-            }
-        }
-    }
-
-    /// Whether a server has pending work that it may execute in this mode, now or later.
-    fn is_busy(&self, id: ServerId, seat: &Seat) -> bool {
-        if seat.pending == 0 || !seat.configuration.kind.runs_in(self.mode) {
-            return false;
-        }
-        match &seat.server {
-            Server::Periodic(_) | Server::Sporadic(_) => true,
-            // What it may not be activated for in this mode waits for the return to mode 0, and must
-            // not hold it up.
-            Server::Pibs(_) => {
-                let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
-                let mut pending = members
-                    .iter()
-                    .filter_map(|task| self.work.get(task.index()))
-                    .filter(|work| work.pending);
-                pending.any(|work| {
-                    work.on_behalf_of
-                        .is_some_and(|served| self.may_serve(id, served))
-                })
-            }
         }
     }
 

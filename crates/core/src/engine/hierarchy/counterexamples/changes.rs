@@ -70,3 +70,110 @@ fn more_budget_counts_from_now_on_if_the_last_use_is_over() {
     assert_eq!(response_after_a_gap(), 20);
     assert_eq!(without(Rule::Grow, response_after_a_gap), 24);
 }
+
+fn shares(low: (u64, u64), high: (u64, u64)) -> ServerKind {
+    let [low, high] = [low, high].map(|(n, d)| Utilization::new(n, d).unwrap());
+    ServerKind::Pibs {
+        utilization: ByLevel::new(&[low, high]).unwrap(),
+    }
+}
+
+fn interrupts(count: u32) -> Fact {
+    let device = DeviceId(0);
+    Fact::Interrupt { device, count }
+}
+
+/// A bottom half of one unit in server `pibs`, on behalf of server `host`.
+fn bottom_half(pibs: u16, host: u16) -> ServedTask {
+    ServedTask {
+        on_behalf_of: Some(ServerId(host)),
+        ..task(pibs, 1, 100)
+    }
+}
+
+/// A PIBS that is dropped in mode 1, U = 1/2 before, on behalf of q with T = 16, C = 1 (LO), under h with T = 16,
+/// C = 1 or 8 (HI); below them i with T = D = 17, C = 2 (LO). The mode rises at 2, within the first burst, and the job
+/// of h that did it ends at 9, when i arrives.
+fn response_after_a_cut_burst() -> usize {
+    let servers = [
+        high(by_mode(1, 8, 16), 3),
+        server(shares((1, 2), (0, 1)), 0),
+        server(by_mode(1, 0, 16), 2),
+        server(by_mode(2, 0, 17), 1),
+    ];
+    let tasks = [
+        task(0, 1, 16),
+        bottom_half(1, 2),
+        task(2, 1, 16),
+        task(3, 1, 17),
+    ];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(1),
+    }];
+    let programs = vec![vec![8], vec![1], vec![1], vec![2]];
+    let mut world = world(&configuration(&servers, &tasks, &devices), programs);
+    run(&mut world, 40, |world| match world.now {
+        0 => vec![interrupts(20)],
+        1 => vec![world.release(0)],
+        2 => vec![request()],
+        9 => vec![world.release(2), world.release(3)],
+        17 => {
+            world.set_program(0, vec![1]);
+            vec![world.release(0)]
+        }
+        _ => Vec::new(),
+    });
+    assert_eq!(world.rows[0][..9], *"100000000");
+    end_of(&world.rows[0], '3', 40) - 9
+}
+
+#[test]
+fn a_burst_of_a_pibs_that_is_dropped_ends_with_the_rise() {
+    // Equation 10: 2 + 1 + 1 + (1 + 1 - 1/2) * 16 * 1/2, the PIBS' server known.
+    assert_eq!(response_after_a_cut_burst(), 12);
+    assert_eq!(
+        without(Rule::Bursts, response_after_a_cut_burst),
+        19,
+        "more than 16"
+    );
+}
+
+/// A PIBS (HI) with U = 1/8 and in mode 1 1/2, on behalf of h with T = 16, C = 1 (HI); below them i with C = 3. It has
+/// handled its only event of mode 1 when more arrive, and jobs of h and i.
+fn response_to_a_burst_of_another_mode() -> usize {
+    let servers = [
+        high(sporadic(2, 50, 4), 4),
+        high(sporadic(1, 16, 4), 3),
+        high(shares((1, 8), (1, 2)), 0),
+        high(sporadic(3, 30, 4), 1),
+    ];
+    let tasks = [
+        task(0, 1, 50),
+        task(1, 1, 16),
+        bottom_half(2, 1),
+        task(3, 1, 30),
+    ];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(2),
+    }];
+    let programs = vec![vec![2], vec![1], vec![1], vec![3]];
+    let mut world = world(&configuration(&servers, &tasks, &devices), programs);
+    run(&mut world, 30, |world| match world.now {
+        0 => vec![world.release(0)],
+        1 => vec![request(), interrupts(1)],
+        3 => vec![interrupts(20), world.release(1), world.release(3)],
+        _ => Vec::new(),
+    });
+    assert_eq!(world.rows[0][..3], *"002");
+    end_of(&world.rows[0], '3', 30) - 3
+}
+
+#[test]
+fn a_burst_of_a_raised_mode_ends_with_the_return() {
+    // Equation 10: 3 + 1 + (1 + 1 - 1/8) * 16 * 1/8 = 7 3/4.
+    assert_eq!(response_to_a_burst_of_another_mode(), 6);
+    assert_eq!(
+        without(Rule::Bursts, response_to_a_burst_of_another_mode),
+        11
+    );
+}
