@@ -46,6 +46,8 @@ pub(super) enum Rule {
     Grow,
     /// Bursts end when the mode returns, or leaves no place for them.
     Bursts,
+    /// Hosts are remembered by mode.
+    Hosts,
 }
 
 std::thread_local! {
@@ -71,7 +73,7 @@ pub(super) fn break_rule_a<S: Store>(engine: &mut Hierarchy<S>, task: TaskId) {
         return;
     }
     let own = engine.tasks[task.index()].server;
-    let served = engine.work[task.index()].on_behalf_of;
+    let served = engine.work[task.index()].hosts.at(engine.mode);
     let priority = served.map(|served| engine.seats[served.index()].configuration.priority);
     if let (Some((seat, _)), Some(priority)) = (engine.seat_mut(own), priority)
         && let Server::Pibs(pibs) = &mut seat.server

@@ -5,7 +5,7 @@ use crate::fact::StopReason;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
 use crate::model::Level;
 use crate::scheduler::ContractViolation;
-use crate::server::ServerKind;
+use crate::server::{ByLevel, ServerKind};
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
@@ -57,7 +57,7 @@ impl<S: Store> Hierarchy<S> {
         Ok(())
     }
 
-    /// The latest wake-up counts, and of several hosts the one that is preferred.
+    /// The latest wake-up counts, and of several hosts the one that is preferred in each mode.
     pub(super) fn wake_up(
         &mut self,
         at: Instant,
@@ -72,7 +72,8 @@ impl<S: Store> Hierarchy<S> {
         {
             return Err(ContractViolation::UnknownServer(served));
         }
-        let woken_for = self.preferred_host(own, named, on_behalf_of);
+        let woken_for =
+            ByLevel::from_fn(|mode| self.preferred_host(own, mode, named.at(mode), on_behalf_of));
         let work = self.work_mut(task)?;
         work.staged.woken_at = work.staged.woken_at.max(Some(at));
         work.staged.woken_for = woken_for;

@@ -33,7 +33,7 @@
 //!
 //! Assumptions: A1 a bottom half does the work of one interrupt, in order of arrival; A2 blocking and
 //! waking are the world's (how many events a job waits for is not known here); A3 a task's events that
-//! wait together for a PIBS run on behalf of one host, the most urgent that may be served.
+//! wait together for a PIBS run on behalf of one host, in each mode the most urgent that may be served in it.
 //!
 //! Complexity: `apply` O(1); `decide` O(facts + servers + tasks of the selected server), O(tasks of
 //! the server) more when a PIBS is activated; O(length of the list) for a sporadic server.
@@ -63,7 +63,7 @@ use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
-use crate::server::{Chunk, Server};
+use crate::server::{ByLevel, Chunk, Server};
 use crate::store::{Boxed, Entry, Store};
 use crate::time::{Instant, Service};
 use core::cmp::Reverse;
@@ -77,8 +77,8 @@ struct Work {
     bottom_half: bool,
     /// Interrupts behind the current job.
     interrupts: u32,
-    /// On whose behalf its jobs run, if its server is a PIBS.
-    on_behalf_of: Option<ServerId>,
+    /// On whose behalf its jobs run in each mode, if its server is a PIBS.
+    hosts: ByLevel<Option<ServerId>>,
     blocked: bool,
     /// Counted as ready with its server.
     ready: bool,
@@ -92,7 +92,8 @@ struct Work {
 struct Staged {
     blocked_at: Option<Instant>,
     woken_at: Option<Instant>,
-    woken_for: Option<ServerId>,
+    /// On whose behalf events have come, by mode.
+    woken_for: ByLevel<Option<ServerId>>,
     interrupts: u32,
 }
 
@@ -100,7 +101,7 @@ impl Staged {
     const NOTHING: Self = Self {
         blocked_at: None,
         woken_at: None,
-        woken_for: None,
+        woken_for: ByLevel::constant(None),
         interrupts: 0,
     };
 }
@@ -183,7 +184,7 @@ impl<S: Store> Hierarchy<S> {
         let first = *configuration.tasks.first().ok_or(HierarchyError::NoTasks)?;
         let mut work = table::<S, _>(count, NO_WORK)?;
         for (entry, task) in work.iter_mut().zip(configuration.tasks) {
-            entry.on_behalf_of = task.on_behalf_of;
+            entry.hosts = ByLevel::constant(task.on_behalf_of);
         }
         for device in configuration.devices {
             if let Some(entry) = work.get_mut(device.bottom_half.index()) {
@@ -328,7 +329,7 @@ const NO_WORK: Work = Work {
     jobs: Jobs::NONE,
     bottom_half: false,
     interrupts: 0,
-    on_behalf_of: None,
+    hosts: ByLevel::constant(None),
     blocked: false,
     ready: false,
     pending: false,

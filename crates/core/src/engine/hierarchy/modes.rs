@@ -68,7 +68,7 @@ impl<S: Store> Hierarchy<S> {
             && seat.configuration.kind.runs_in(self.mode)
             && pibs
                 .activation()
-                .is_none_or(|activation| self.may_serve(id, activation.on_behalf_of))
+                .is_none_or(|activation| self.may_serve(id, activation.on_behalf_of, self.mode))
     }
 
     /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
@@ -97,10 +97,7 @@ impl<S: Store> Hierarchy<S> {
                     .iter()
                     .filter_map(|task| self.work.get(task.index()))
                     .filter(|work| work.pending);
-                pending.any(|work| {
-                    work.on_behalf_of
-                        .is_some_and(|served| self.may_serve(id, served))
-                })
+                pending.any(|work| self.host_of(id, work, self.mode).is_some())
             }
         }
     }

@@ -120,8 +120,10 @@ impl<S: Store> Hierarchy<S> {
         if work.jobs.current.is_none() {
             self.next_job(task);
         }
-        if woken || arrived {
-            self.inherit(task, waited, staged.woken_for);
+        // Somebody begins to wait for what is pending already.
+        let joined = waited && staged.woken_for.at(self.mode).is_some();
+        if woken || arrived || joined {
+            self.inherit(task, waited, &staged.woken_for);
         }
         self.count(task);
     }

@@ -3,6 +3,7 @@
 //! Equations are those of Missimer, Missimer and West (2016), with the corrections that [`crate::server::Pibs`] names.
 
 use super::*;
+use std::string::String;
 
 /// A server of criticality 1.
 fn high(kind: ServerKind, priority: u32) -> ServerConfiguration {
@@ -176,4 +177,72 @@ fn a_burst_of_a_raised_mode_ends_with_the_return() {
         without(Rule::Bursts, response_to_a_burst_of_another_mode),
         11
     );
+}
+
+/// The job of h, T = 16, C = 2 or 4 (HI), waits for three events of a LO PIBS with U = 1/4 when the mode rises. They
+/// have come on behalf of the more urgent server q, T = 8, C = 1 (LO), as well. The drawing of 10 ticks, and the mode
+/// after them.
+fn served_after_a_rise() -> (String, Level) {
+    let servers = [
+        server(by_mode(1, 0, 8), 3),
+        high(by_mode(2, 4, 16), 2),
+        server(shares((1, 4), (1, 4)), 0),
+    ];
+    let tasks = [task(0, 1, 8), task(1, 1, 16), bottom_half(2, 0)];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(2),
+    }];
+    let programs = vec![vec![1], vec![1, 1], vec![1]];
+    let mut world = world(&configuration(&servers, &tasks, &devices), programs);
+    run(&mut world, 10, |world| match world.now {
+        0 => vec![world.release(1)],
+        1 => vec![
+            request(),
+            interrupts(3),
+            woken(2, Some(0)),
+            woken(2, Some(1)),
+        ],
+        _ if world.completes_now(2) && world.completed[2] == 3 => vec![woken(1, None)],
+        _ => Vec::new(),
+    });
+    (world.rows.remove(0), world.engine.mode())
+}
+
+#[test]
+fn a_pibs_serves_the_host_that_the_mode_leaves_though_a_more_urgent_one_waited_too() {
+    let (row, mode) = served_after_a_rise();
+    assert_eq!((&row[..], mode), ("12221.....", Level(0)));
+    let (row, mode) = without(Rule::Hosts, served_after_a_rise);
+    assert_eq!(
+        (&row[..], mode),
+        ("1.........", Level(1)),
+        "it waits for ever"
+    );
+}
+
+/// The job of h begins to wait when its device has events already, which came on behalf of q alone.
+#[test]
+fn who_begins_to_wait_for_events_that_have_come_is_served_with_them() {
+    let servers = [
+        server(by_mode(1, 0, 8), 3),
+        high(by_mode(2, 4, 16), 2),
+        server(shares((1, 4), (1, 4)), 0),
+    ];
+    let tasks = [task(0, 1, 8), task(1, 1, 16), bottom_half(2, 0)];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(2),
+    }];
+    let programs = vec![vec![1], vec![1, 1], vec![1]];
+    let row_if = |joins: bool| {
+        let mut world = world(&configuration(&servers, &tasks, &devices), programs.clone());
+        run(&mut world, 8, |world| match world.now {
+            0 => vec![interrupts(5), world.release(1)],
+            1 => vec![request()],
+            2 if joins => vec![woken(2, Some(1))],
+            _ => Vec::new(),
+        });
+        world.rows.remove(0)
+    };
+    assert_eq!(row_if(true), "21..2222");
+    assert_eq!(row_if(false), "21......");
 }
