@@ -48,6 +48,8 @@ pub(super) enum Rule {
     Bursts,
     /// Hosts are remembered by mode.
     Hosts,
+    /// A request for a mode in which nothing is pending means nothing.
+    Requests,
 }
 
 std::thread_local! {

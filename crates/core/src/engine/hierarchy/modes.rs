@@ -12,10 +12,16 @@ use crate::server::{Server, ServerKind};
 use crate::store::Store;
 
 impl<S: Store> Hierarchy<S> {
+    /// A request when nothing is pending that the new mode would be about means nothing: the mode would return in the
+    /// same decision, with a fresh budget for every server that has none in it.
     pub(super) fn settle_mode_request(&mut self) {
         if let Some(level) = self.requested.take() {
             let to = level.min(self.levels.highest());
-            if to > self.mode {
+            let is_busy = self.is_anything_busy(to);
+            #[cfg(test)]
+            let is_busy = is_busy
+                || super::counterexamples::is_broken(super::counterexamples::Rule::Requests);
+            if to > self.mode && is_busy {
                 self.change_mode(to);
             }
         }
@@ -74,17 +80,19 @@ impl<S: Store> Hierarchy<S> {
     /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
     /// count, suspended jobs of degraded servers neither.
     pub(super) fn settle_idle_instant(&mut self) {
-        if self.mode > Level::LOWEST {
-            let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
-            if !seats.any(|(id, seat)| self.is_busy(id, seat)) {
-                self.change_mode(Level::LOWEST);
-            }
+        if self.mode > Level::LOWEST && !self.is_anything_busy(self.mode) {
+            self.change_mode(Level::LOWEST);
         }
     }
 
-    /// Whether a server has pending work that it may execute in this mode, now or later.
-    fn is_busy(&self, id: ServerId, seat: &Seat) -> bool {
-        if seat.pending == 0 || !seat.configuration.kind.runs_in(self.mode) {
+    fn is_anything_busy(&self, mode: Level) -> bool {
+        let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
+        seats.any(|(id, seat)| self.is_busy(id, seat, mode))
+    }
+
+    /// Whether a server has pending work that it may execute in `mode`, now or later.
+    fn is_busy(&self, id: ServerId, seat: &Seat, mode: Level) -> bool {
+        if seat.pending == 0 || !seat.configuration.kind.runs_in(mode) {
             return false;
         }
         match &seat.server {
@@ -97,7 +105,7 @@ impl<S: Store> Hierarchy<S> {
                     .iter()
                     .filter_map(|task| self.work.get(task.index()))
                     .filter(|work| work.pending);
-                pending.any(|work| self.host_of(id, work, self.mode).is_some())
+                pending.any(|work| self.host_of(id, work, mode).is_some())
             }
         }
     }

@@ -246,3 +246,31 @@ fn who_begins_to_wait_for_events_that_have_come_is_served_with_them() {
     assert_eq!(row_if(true), "21..2222");
     assert_eq!(row_if(false), "21......");
 }
+
+/// q, T = 10, C = 4 (LO) has used its budget in [0, 4) when a mode is requested in which it would have none. What it
+/// has executed by 8 of a second job.
+fn executed_after_a_request_for_nothing() -> usize {
+    let servers = [server(by_mode(4, 0, 10), 1), high(by_mode(2, 4, 10), 2)];
+    let tasks = [task(0, 1, 10), task(1, 1, 10)];
+    let mut world = world(
+        &configuration(&servers, &tasks, &[]),
+        vec![vec![4], vec![1]],
+    );
+    run(&mut world, 8, |world| match world.now {
+        0 => vec![world.release(0)],
+        4 => vec![request(), world.release(0), world.release(1)],
+        _ => Vec::new(),
+    });
+    let changes = |(_, event): &(u64, Event)| matches!(event, Event::ModeChanged { .. });
+    assert!(is_broken(Rule::Requests) || !world.events().iter().any(changes));
+    world.rows[0].matches('0').count() - 4
+}
+
+#[test]
+fn a_request_when_nothing_is_pending_gives_no_server_a_fresh_budget() {
+    assert_eq!(executed_after_a_request_for_nothing(), 0);
+    assert_eq!(
+        without(Rule::Requests, executed_after_a_request_for_nothing),
+        3
+    );
+}
