@@ -2,7 +2,7 @@
 
 use crate::ids::{ServerId, TaskId};
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
-use crate::server::{Pibs, ServerKind};
+use crate::server::{ByLevel, ServerKind, Utilization};
 use crate::time::{Duration, Service};
 use core::fmt;
 
@@ -107,8 +107,8 @@ pub enum HierarchyError {
         /// The server's index.
         server: usize,
     },
-    /// A capacity at the lowest level that is zero, below the world's granularity, or one at any
-    /// level that is above the period.
+    /// A capacity of zero at the lowest level, or at any level one that is above the period or, but for zero, below the
+    /// world's granularity: its jobs would be pending for ever.
     Capacity {
         /// The server's index.
         server: usize,
@@ -119,7 +119,8 @@ pub enum HierarchyError {
         server: usize,
     },
     /// A task in a PIBS that names no server to inherit from, itself a PIBS, or a server with so short
-    /// a period that floor(U * T) at the lowest level is zero or below the world's granularity.
+    /// a period that floor(U * T) is zero or below the world's granularity, at the lowest level or at another one at
+    /// which U is not zero.
     NothingToInherit {
         /// The task's index.
         task: usize,
@@ -216,8 +217,11 @@ impl HierarchyConfiguration<'_> {
             if period.is_zero() {
                 return Err(HierarchyError::NoPeriod { server: index });
             }
-            let lowest = capacity.at(Level::LOWEST);
-            if self.is_too_small(lowest) || capacity.iter().any(|value| value.exceeds(period)) {
+            let lacks = capacity.at(Level::LOWEST).is_zero();
+            let fits = |value: Service| {
+                !value.exceeds(period) && (value.is_zero() || value >= self.granularity)
+            };
+            if lacks || !capacity.iter().all(fits) {
                 return Err(HierarchyError::Capacity { server: index });
             }
         }
@@ -246,18 +250,30 @@ impl HierarchyConfiguration<'_> {
         let ServerKind::Pibs { utilization } = own.kind else {
             return Ok(());
         };
-        let capacity = task
+        let period = task
             .on_behalf_of
             .and_then(|served| self.servers.get(served.index()))
-            .and_then(|served| served.kind.period())
-            .map(|period| Pibs::new(utilization.at(Level::LOWEST)).capacity_for(period));
-        match capacity {
-            Some(capacity) if !self.is_too_small(capacity) => Ok(()),
+            .and_then(|served| served.kind.period());
+        match period {
+            Some(period) if has_capacity(&utilization, period, self.granularity) => Ok(()),
             Some(_) | None => Err(HierarchyError::NothingToInherit { task: index }),
         }
     }
+}
 
-    fn is_too_small(&self, capacity: Service) -> bool {
-        capacity.is_zero() || capacity < self.granularity
-    }
+/// Whether a PIBS can run on behalf of a server with `period`: in mode 0, and in every mode in which it has a share,
+/// that period gives it a capacity that can be enforced.
+pub(super) fn has_capacity(
+    utilization: &ByLevel<Utilization>,
+    period: Duration,
+    granularity: Service,
+) -> bool {
+    let suffices = |share: Utilization| {
+        let capacity = share.of_floor(period);
+        !capacity.is_zero() && capacity >= granularity
+    };
+    suffices(utilization.at(Level::LOWEST))
+        && utilization
+            .iter()
+            .all(|share| share.is_zero() || suffices(share))
 }

@@ -1,9 +1,9 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
+use super::configuration::has_capacity;
 use super::{CPU, Hierarchy, Work};
 use crate::fact::StopReason;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
-use crate::model::Level;
 use crate::scheduler::ContractViolation;
 use crate::server::{ByLevel, ServerKind};
 use crate::store::Store;
@@ -96,10 +96,8 @@ impl<S: Store> Hierarchy<S> {
         let ServerKind::Pibs { utilization } = own.configuration.kind else {
             return true;
         };
-        served.configuration.kind.period().is_some_and(|period| {
-            let capacity = utilization.at(Level::LOWEST).of_floor(period);
-            !capacity.is_zero() && capacity >= self.granularity
-        })
+        let period = served.configuration.kind.period();
+        period.is_some_and(|period| has_capacity(&utilization, period, self.granularity))
     }
 
     pub(super) fn charge(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
