@@ -302,6 +302,15 @@ impl Server {
         }
     }
 
+    /// The mode has returned to 0 while there is work: what is at hand counts as available from now on only.
+    pub fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
+        match self {
+            Self::Sporadic(server) => server.lift(chunks, now),
+            // A periodic budget does not move, and a PIBS has ended its burst.
+            Self::Periodic(_) | Self::Pibs(_) => {}
+        }
+    }
+
     /// Whether the invariants of its kind hold; for tests.
     #[must_use]
     pub fn is_consistent(&self, chunks: &[Chunk]) -> bool {

@@ -79,6 +79,13 @@ impl Utilization {
         self.numerator == 0
     }
 
+    /// Whether it is the larger share.
+    #[must_use]
+    pub fn exceeds(self, other: Self) -> bool {
+        let product = |one: u64, other: u64| u128::from(one).saturating_mul(u128::from(other));
+        product(self.numerator, other.denominator) > product(other.numerator, self.denominator)
+    }
+
     /// floor(U * period).
     #[must_use]
     pub fn of_floor(self, period: Duration) -> Service {
@@ -134,6 +141,8 @@ pub struct Pibs {
     /// The share at the last activation, by which what was executed is spread (rule d).
     share: Utilization,
     eligible: Instant,
+    /// When the last burst began, and what was executed since then.
+    last: (Instant, Service),
     phase: Phase,
 }
 
@@ -145,6 +154,7 @@ impl Pibs {
             utilization,
             share: utilization,
             eligible: Instant::EPOCH,
+            last: (Instant::EPOCH, Service::ZERO),
             phase: Phase::Resting,
         }
     }
@@ -230,6 +240,7 @@ impl Pibs {
             // Executed after the end of a burst, until the world stopped it: that counts as well.
             Phase::Resting | Phase::Activated(_) => {
                 let distance = self.share.distance_ceil(amount);
+                self.last.1 = self.last.1.saturating_add(amount);
                 self.eligible = self.eligible.saturating_add(distance);
             }
         }
@@ -245,6 +256,7 @@ impl Pibs {
     pub fn end_burst(&mut self) {
         if let Phase::Burst { start, used, .. } = self.phase {
             self.eligible = start.saturating_add(self.share.distance_ceil(used));
+            self.last = (start, used);
         }
         self.phase = Phase::Resting;
     }
@@ -252,6 +264,16 @@ impl Pibs {
     /// The mode has changed. A burst under way that was not ended keeps its capacity (rule d).
     pub fn set_utilization(&mut self, utilization: Utilization) {
         self.utilization = utilization;
+    }
+
+    /// The mode has risen: with a larger share a burst that is over counts for a shorter time.
+    pub fn regain(&mut self) {
+        if self.phase == Phase::Resting && self.utilization.exceeds(self.share) {
+            let (start, used) = self.last;
+            let eligible = start.saturating_add(self.utilization.distance_ceil(used));
+            self.eligible = self.eligible.min(eligible);
+            self.share = self.utilization;
+        }
     }
 
     pub(super) const fn remaining(&self) -> Service {

@@ -354,6 +354,14 @@ impl Sporadic {
         self.used_up_at = Some(now);
     }
 
+    /// What is at hand counts as available from now on only: else what a job used in a raised mode would come back
+    /// within a period of the return, and what it did not use then as well.
+    pub(super) fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
+        for chunk in chunks.iter_mut().take(self.len) {
+            chunk.due = chunk.due.max(now);
+        }
+    }
+
     fn a_period_later(&self, chunk: Chunk) -> Chunk {
         Chunk {
             due: chunk.due.saturating_add(self.period),

@@ -32,7 +32,8 @@ pub struct ServerConfiguration {
 /// A task and the server that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServedTask {
-    /// The task. Its execution times are not enforced: the server's budget is.
+    /// The task. Its execution times are not enforced: the server's budget is. [`Modes::Adaptive`] judges by them when
+    /// the mode has to rise.
     pub task: Task,
     /// Its server.
     pub server: ServerId,
@@ -53,6 +54,23 @@ pub struct DeviceConfiguration {
     pub bottom_half: TaskId,
 }
 
+/// When the mode changes, and what becomes of jobs then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Modes {
+    /// It rises on request only ([`crate::Fact::ModeRequested`]), and returns when nothing is pending that the mode
+    /// lets run. Jobs of servers without a budget in it wait.
+    Requested,
+    /// It rises as well when a job of a task above the mode, in a server above it with a period, has used its execution
+    /// time of that mode and is not done (Missimer, Missimer and West 2016), and returns when no server with a period, of the mode's criticality at
+    /// least, has a pending job that is no bottom half. Jobs of servers without a budget in a raised mode are dropped,
+    /// and none are admitted; events of devices are kept.
+    Adaptive {
+        /// The mode rises also when a PIBS above the mode has used up its capacity and has work left, if such a server
+        /// is pending.
+        pibs_raise: bool,
+    },
+}
+
 /// Fixed priority over servers on one CPU, and a local order inside each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HierarchyConfiguration<'a> {
@@ -64,6 +82,8 @@ pub struct HierarchyConfiguration<'a> {
     pub devices: &'a [DeviceConfiguration],
     /// How many levels there are.
     pub levels: LevelSet,
+    /// When the mode changes.
+    pub modes: Modes,
     /// The smallest budget the world can enforce: a smaller remainder counts as exhausted (C2).
     pub granularity: Service,
     /// How late the world may wake the scheduler before that is worth a notice (C6).

@@ -2,6 +2,7 @@
 //! are good for.
 
 mod changes;
+mod returns;
 
 /// A unit test's core is not the one that the kit of tests is built with, so its world is built with this one.
 #[allow(
@@ -50,6 +51,12 @@ pub(super) enum Rule {
     Hosts,
     /// A request for a mode in which nothing is pending means nothing.
     Requests,
+    /// At the return what is at hand counts from then on.
+    Lift,
+    /// Jobs of servers without a budget are dropped.
+    Drops,
+    /// A larger share makes a burst that is over count for a shorter time.
+    Regain,
 }
 
 std::thread_local! {

@@ -109,13 +109,12 @@ impl<S: Store> Hierarchy<S> {
         let server = self.tasks.get(job.task.index()).ok_or(unknown)?.server;
         let seat = self.seats.get_mut(server.index()).ok_or(unknown)?;
         let charged = seat.charged.checked_add(amount).ok_or(overflow)?;
-        if let Some(current) = self
-            .work
-            .get_mut(job.task.index())
-            .and_then(|work| work.jobs.current.as_mut())
-            .filter(|current| current.arrival.sequence == job.sequence)
-        {
+        let work = self.work.get_mut(job.task.index()).ok_or(unknown)?;
+        let current = work.jobs.current.as_mut();
+        if let Some(current) = current.filter(|current| current.arrival.sequence == job.sequence) {
             current.executed = current.executed.checked_add(amount).ok_or(overflow)?;
+            work.staged.charged = true;
+            self.dirty.insert(job.task);
         }
         seat.charged = charged;
         Ok(())

@@ -31,6 +31,7 @@ impl<S: Store> Hierarchy<S> {
         if work.jobs.current.is_some() && work.jobs.completed {
             work.blocked = false;
             work.staged.blocked_at = None;
+            self.note_completed_overrun(task);
             self.next_job(task);
         } else if work.staged.blocked_at.is_some() {
             work.blocked = true;
@@ -38,12 +39,15 @@ impl<S: Store> Hierarchy<S> {
         self.count(task);
     }
 
-    /// Makes the oldest waiting job, or the next interrupt, the current one.
+    /// Makes the oldest waiting job, or the next interrupt, the current one. Nothing is known of it yet.
     fn next_job(&mut self, task: TaskId) {
         let clock = self.clock.now;
         let Some(work) = self.work.get_mut(task.index()) else {
             return;
         };
+        work.staged.charged = false;
+        work.resumed = false;
+        work.overran_own = false;
         if work.jobs.advance() || work.interrupts == 0 {
             return;
         }
@@ -54,7 +58,7 @@ impl<S: Store> Hierarchy<S> {
     }
 
     /// Brings the server's counts up to date with the state of `task` (I2).
-    fn count(&mut self, task: TaskId) {
+    pub(super) fn count(&mut self, task: TaskId) {
         let (Some(work), Some(entry)) = (
             self.work.get_mut(task.index()),
             self.tasks.get(task.index()),
@@ -73,7 +77,7 @@ impl<S: Store> Hierarchy<S> {
     /// What was executed is charged to the server: a job that completed exactly at the end of the
     /// budget did so in time, and the budget is used up all the same.
     pub(super) fn settle_charge(&mut self, id: ServerId) {
-        let now = self.clock.now;
+        let (now, is_adaptive) = (self.clock.now, self.is_adaptive());
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
         };
@@ -87,6 +91,7 @@ impl<S: Store> Hierarchy<S> {
         let had = !seat.server.remaining(chunks, now).is_zero();
         seat.server.charge(chunks, now, charged);
         if had && seat.server.remaining(chunks, now).is_zero() {
+            seat.ran_out = is_adaptive;
             self.clock.notice(Event::Depleted { server: id });
         }
     }
@@ -129,6 +134,7 @@ impl<S: Store> Hierarchy<S> {
     }
 
     fn admit_releases(&mut self, task: TaskId) {
+        let admits = self.admits(task);
         loop {
             let Some(work) = self.work.get_mut(task.index()) else {
                 return;
@@ -136,16 +142,23 @@ impl<S: Store> Hierarchy<S> {
             let Some(arrival) = work.jobs.arrived.pop() else {
                 return;
             };
-            if work.jobs.current.is_none() {
+            let why = if !admits {
+                DropReason::Mode
+            } else if work.jobs.current.is_none() {
                 work.jobs.begin(arrival);
-            } else if !work.jobs.waiting.push(arrival) {
-                let sequence = arrival.sequence;
-                self.clock.notice(Event::Dropped {
-                    job: JobId { task, sequence },
-                    why: DropReason::BacklogFull,
-                });
-            }
+                continue;
+            } else if work.jobs.waiting.push(arrival) {
+                continue;
+            } else {
+                DropReason::BacklogFull
+            };
+            self.notice_drop(task, arrival.sequence, why);
         }
+    }
+
+    pub(super) fn notice_drop(&mut self, task: TaskId, sequence: u64, why: DropReason) {
+        let job = JobId { task, sequence };
+        self.clock.notice(Event::Dropped { job, why });
     }
 
     /// Reports to each server whether it has work; what is too little to be enforced is discarded.

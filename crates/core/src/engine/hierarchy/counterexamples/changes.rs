@@ -6,19 +6,19 @@ use super::*;
 use std::string::String;
 
 /// A server of criticality 1.
-fn high(kind: ServerKind, priority: u32) -> ServerConfiguration {
+pub(super) fn high(kind: ServerKind, priority: u32) -> ServerConfiguration {
     ServerConfiguration {
         criticality: Level(1),
         ..server(kind, priority)
     }
 }
 
-fn request() -> Fact {
+pub(super) fn request() -> Fact {
     let level = Level(1);
     Fact::ModeRequested { level }
 }
 
-fn woken(task: u16, server: Option<u16>) -> Fact {
+pub(super) fn woken(task: u16, server: Option<u16>) -> Fact {
     Fact::Woken {
         task: TaskId(task),
         on_behalf_of: server.map(ServerId),
@@ -26,7 +26,7 @@ fn woken(task: u16, server: Option<u16>) -> Fact {
 }
 
 /// Lets ticks pass until `end`; `facts` says what happens at an instant.
-fn run(
+pub(super) fn run(
     world: &mut World<'static>,
     end: u64,
     mut facts: impl FnMut(&mut World<'static>) -> Vec<Fact>,
@@ -72,20 +72,20 @@ fn more_budget_counts_from_now_on_if_the_last_use_is_over() {
     assert_eq!(without(Rule::Grow, response_after_a_gap), 24);
 }
 
-fn shares(low: (u64, u64), high: (u64, u64)) -> ServerKind {
+pub(super) fn shares(low: (u64, u64), high: (u64, u64)) -> ServerKind {
     let [low, high] = [low, high].map(|(n, d)| Utilization::new(n, d).unwrap());
     ServerKind::Pibs {
         utilization: ByLevel::new(&[low, high]).unwrap(),
     }
 }
 
-fn interrupts(count: u32) -> Fact {
+pub(super) fn interrupts(count: u32) -> Fact {
     let device = DeviceId(0);
     Fact::Interrupt { device, count }
 }
 
 /// A bottom half of one unit in server `pibs`, on behalf of server `host`.
-fn bottom_half(pibs: u16, host: u16) -> ServedTask {
+pub(super) fn bottom_half(pibs: u16, host: u16) -> ServedTask {
     ServedTask {
         on_behalf_of: Some(ServerId(host)),
         ..task(pibs, 1, 100)
