@@ -18,8 +18,9 @@ fmt          on     120      formatting
 hygiene      on     120      rules no compiler checks, and a test of that checker
 clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
-bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB
+bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
 tests        on     1800     unit tests, doctests and integration tests of every crate
+hsf-c        on     300      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
 loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
@@ -49,7 +50,7 @@ part_hygiene() { scripts/hygiene.sh && scripts/hygiene-selftest.sh; }
 # of "all targets".
 part_clippy() {
     cargo clippy --locked --workspace --all-targets --all-features -- -D warnings &&
-        cargo clippy --locked --workspace --all-features --test soundness --test real -- -D warnings &&
+        cargo clippy --locked --workspace --all-features --test soundness --test real --test c_host -- -D warnings &&
         cargo clippy --locked --workspace -- -D warnings
 }
 
@@ -64,6 +65,13 @@ part_bare-metal() {
         not_run "no toolchain builds for thumbv7m-none-eabi: rustup target add thumbv7m-none-eabi"
     have qemu-system-arm || not_run "no qemu-system-arm: apt-get install qemu-system-arm"
     scripts/check-bare-metal.sh
+}
+
+# One C compiler will do; it links every Rust program as well.
+part_hsf-c() {
+    have cc || not_run "no C compiler called cc: apt-get install gcc libc6-dev"
+    have nm || not_run "no nm: apt-get install binutils"
+    scripts/check-hsf-c.sh
 }
 
 # The real-time tests and the campaign are parts of their own: their targets have `test = false`.
@@ -186,7 +194,7 @@ run_part() {
     esac
     # A part of tests in which no test ran has shown nothing.
     case "$part:$code:$row_passed" in
-        tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
+        hsf-c:0:0 | tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
     esac
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
     printf '%-10s %s%-8s%s %7d %7d %8ss %8ss\n' \

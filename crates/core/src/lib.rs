@@ -67,8 +67,8 @@ pub use engine::{
     Uniprocessor,
 };
 pub use engine::{
-    DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
-    ServerConfiguration,
+    DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, Modes,
+    ServedTask, ServerConfiguration,
 };
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};

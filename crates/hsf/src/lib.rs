@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`relteq`] | queues of timed events in one pool: insert, pop, delete, grow, synchronise | nothing |
 //! | [`hsf`] | servers, tasks, virtual timers, the tick, the two-level scheduler | [`relteq`] |
+//! | [`hooks`] | the three places where an operating system calls, as a trait | [`hsf`] |
 //!
 //! | in the paper | here |
 //! |---|---|
@@ -66,11 +67,13 @@
     )
 )]
 
+pub mod hooks;
 pub mod hsf;
 pub mod relteq;
 
+pub use hooks::{Change, Hooks};
 pub use hsf::{
     Error, Everything, Features, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId,
     TaskState, nodes,
 };
-pub use relteq::{Bounded, Pool, Queue, Tick};
+pub use relteq::{Bounded, Pass, Pool, Queue, Tick};

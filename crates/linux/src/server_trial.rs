@@ -107,6 +107,7 @@ fn one_server(
         tasks: &served,
         devices: &[],
         levels,
+        modes: Modes::Requested,
         granularity,
         wake_granularity: Duration::ZERO,
     })?;

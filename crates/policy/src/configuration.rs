@@ -164,6 +164,7 @@ impl Configuration {
                     tasks: &servers.served,
                     devices: &servers.devices,
                     levels: servers.levels,
+                    modes: Modes::Requested,
                     granularity: precision.granularity,
                     wake_granularity: precision.wake_granularity,
                 });

@@ -11,7 +11,8 @@
 //!
 //! A device asks for its server on behalf of those who wait: if the bottom half is in a PIBS
 //! ([`Device::inherits`]), each event is reported with the hosts of all jobs that wait for the device when it
-//! arrives, and one that was asked for with the host of the job that asked.
+//! arrives, and one that was asked for with the host of the job that asked. Who begins to wait while events are pending
+//! is reported as well.
 //!
 //! The scheduler is asked at the epoch, whether anything happens there or not: an idling server begins to idle then.
 //!
@@ -263,6 +264,12 @@ impl<'a> Happening<'a> {
         waiters
             .filter_map(|waiter| self.host(waiter.job.task))
             .collect()
+    }
+
+    /// How many events of a device are pending, with the one that is handled.
+    pub(crate) fn pending(&self, device: DeviceId) -> u64 {
+        let queue = self.queues.get(device.index());
+        queue.map_or(0, |queue| queue.pending)
     }
 
     fn next_wait(&self, job: &JobState) -> Option<Wait> {

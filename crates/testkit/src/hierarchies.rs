@@ -31,6 +31,21 @@ pub fn sporadic(capacity: u64, period: u64, replenishments: u16) -> ServerKind {
     }
 }
 
+/// A sporadic server whose capacity differs by mode.
+///
+/// # Panics
+/// If there is no capacity, or more than there can be levels.
+#[must_use]
+pub fn sporadic_by_mode(capacity: &[u64], period: u64) -> ServerKind {
+    let capacity: Vec<Service> = capacity.iter().copied().map(ns).collect();
+    ServerKind::Sporadic {
+        period: span(period),
+        capacity: ByLevel::new(&capacity).unwrap(),
+        replenishments: 20,
+        full: WhenFull::MergeHead,
+    }
+}
+
 /// A PIBS.
 ///
 /// # Panics
@@ -57,7 +72,19 @@ pub fn task(server: u16, priority: u32, deadline: u64) -> ServedTask {
     }
 }
 
-/// Two levels, and a granularity of nothing.
+/// The same with modes that rise by themselves.
+#[must_use]
+pub fn adaptive<'a>(
+    configuration: &HierarchyConfiguration<'a>,
+    pibs_raise: bool,
+) -> HierarchyConfiguration<'a> {
+    HierarchyConfiguration {
+        modes: Modes::Adaptive { pibs_raise },
+        ..*configuration
+    }
+}
+
+/// Two levels, modes on request, and a granularity of nothing.
 #[must_use]
 pub fn configuration<'a>(
     servers: &'a [ServerConfiguration],
@@ -69,6 +96,7 @@ pub fn configuration<'a>(
         tasks,
         devices,
         levels: LevelSet::new(2).unwrap(),
+        modes: Modes::Requested,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     }

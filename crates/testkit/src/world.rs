@@ -246,8 +246,40 @@ impl<'a, S: Scheduler> World<'a, S> {
         if self.calls == Calls::Always || self.is_due(arrivals) {
             self.decide(arrivals);
             self.enact();
+            self.show();
         }
         self.run();
+    }
+
+    /// A job without budget goes on for no time, which shows that it was not complete.
+    ///
+    /// # Panics
+    /// If it gets none for that.
+    fn show(&mut self) {
+        for round in 0.. {
+            let Some((cpu, job)) = self.without_budget() else {
+                break;
+            };
+            assert!(
+                round < vestal_core::model::LEVELS_MAX,
+                "{job} never gets a budget"
+            );
+            let amount = Service::ZERO;
+            self.tell(&[Fact::Charged { cpu, job, amount }]);
+            self.settle();
+            self.enact();
+        }
+    }
+
+    /// A CPU that is to run a job and has nothing for it.
+    fn without_budget(&self) -> Option<(CpuId, JobId)> {
+        let mut slots = (0..).map(CpuId).zip(&self.decided.slots);
+        slots.find_map(|(cpu, slot)| {
+            let slot = (*slot)?;
+            let nothing = slot.budget.is_some_and(|budget| budget.remaining.is_zero());
+            let runs = self.running[cpu.index()] == Some(slot.job);
+            (nothing && runs).then_some((cpu, slot.job))
+        })
     }
 
     /// Whether something happened, a budget is used up, or the plan asked to be called.

@@ -193,6 +193,7 @@ UNKNOWN_DEVICE = 302, "no such device";
 TASK_IN_TWO_SERVERS = 303, "a task is in two servers";
 CAPACITY_ABOVE_PERIOD = 304, "a server's capacity is above its period";
 SERVES_PIBS = 305, "a PIBS serves another PIBS";
+DEGRADED_ABOVE_CAPACITY = 306, "a server's degraded budget is above its capacity";
 
 // Codes about using a task set: policies (V04xx), scenarios (V05xx), parameters (V06xx).
 WCET_MISSING = 400, "an execution time that the test or policy needs is missing";

@@ -78,6 +78,9 @@ pub enum ServerFault {
     /// Up to its own level the capacity falls with the level.
     #[error("its capacity falls at level {}", .0.0)]
     CapacityFalls(Level),
+    /// Above its own level the capacity is more than at it.
+    #[error("its degraded budget at level {} is above its capacity", .0.0)]
+    DegradedAboveCapacity(Level),
     /// A capacity is above the period.
     #[error("its capacity is above its period at level {}", .0.0)]
     CapacityAbovePeriod(Level),
@@ -200,7 +203,9 @@ fn check_capacity(
         match level <= own {
             true if value.is_zero() => return Err(ServerFault::NoBudget(level)),
             true if value < last => return Err(ServerFault::CapacityFalls(level)),
-            true | false => last = value,
+            true => last = value,
+            false if value > last => return Err(ServerFault::DegradedAboveCapacity(level)),
+            false => {}
         }
     }
     Ok(())

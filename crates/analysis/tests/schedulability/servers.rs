@@ -147,6 +147,10 @@ fn servers_without_a_sound_budget_are_refused() {
     assert_eq!(of(20, &[21]), ServerFault::CapacityAbovePeriod(Level(0)));
     // Also above its own level.
     assert_eq!(of(20, &[4, 21]), ServerFault::CapacityAbovePeriod(Level(1)));
+    assert_eq!(
+        of(20, &[4, 5]),
+        ServerFault::DegradedAboveCapacity(Level(1))
+    );
     let own = |capacity: &[u64]| {
         let kind = deferrable(10, capacity);
         fault(0, move |all| all[0].configuration.kind = kind)

@@ -13,8 +13,8 @@ pub use configuration::Configuration;
 pub use frames::{FrameConfiguration, FrameTable, Frames, Span};
 pub use guard::Guard;
 pub use hierarchy::{
-    DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
-    ServerConfiguration,
+    DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, Modes,
+    ServedTask, ServerConfiguration,
 };
 pub use levelled::{
     Budgets, Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,

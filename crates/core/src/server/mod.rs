@@ -60,6 +60,16 @@ impl<T: Copy> ByLevel<T> {
         Some(Self { values })
     }
 
+    /// What `value` says of each level.
+    #[must_use]
+    pub fn from_fn(mut value: impl FnMut(Level) -> T) -> Self {
+        let mut values = Self::constant(value(Level::LOWEST)).values;
+        for (slot, level) in values.iter_mut().zip(0..).skip(1) {
+            *slot = value(Level(level));
+        }
+        Self { values }
+    }
+
     /// The value at `level`; beyond [`LEVELS_MAX`] that of the highest level.
     #[must_use]
     pub fn at(&self, level: Level) -> T {
@@ -292,6 +302,15 @@ impl Server {
         }
     }
 
+    /// The mode has returned to 0 while there is work: what is at hand counts as available from now on only.
+    pub fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
+        match self {
+            Self::Sporadic(server) => server.lift(chunks, now),
+            // A periodic budget does not move, and a PIBS has ended its burst.
+            Self::Periodic(_) | Self::Pibs(_) => {}
+        }
+    }
+
     /// Whether the invariants of its kind hold; for tests.
     #[must_use]
     pub fn is_consistent(&self, chunks: &[Chunk]) -> bool {
@@ -318,6 +337,7 @@ mod tests {
             ],
             [5, 3, 3]
         );
+        assert_eq!(ByLevel::from_fn(|Level(level)| level).at(Level(7)), 7);
         assert_eq!(ByLevel::<u8>::new(&[]), None);
         assert_eq!(ByLevel::new(&[0; 9]), None);
     }

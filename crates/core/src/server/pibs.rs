@@ -6,9 +6,10 @@
 //!   resting -----------------------------> activated ---------------------> burst --+
 //!     ^  ^  eligible = s + ceil(c / U)         |                              |  ^   | charge
 //!     |  +------ no work, nothing executed (4)-+                              |  +---+
-//!     +------------- no work (4), capacity used up (3) ----------------------+
+//!     +------------- no work (4), capacity used up (3), mode (5) ------------+
 //! ```
-//! (1) [`Pibs::activate`], (2) [`Pibs::start`], (3) [`Pibs::charge`], (4) [`Pibs::settle_work`].
+//! (1) [`Pibs::activate`], (2) [`Pibs::start`], (3) [`Pibs::charge`], (4) [`Pibs::settle_work`],
+//! (5) [`Pibs::end_burst`], which ends an activation without a burst as well.
 //!
 //! Danish, Li and West (RTAS 2011); Missimer, Missimer and West (2016, section II). On behalf of a
 //! server with period T it may execute C = floor(U * T) at that server's priority. A burst of actual
@@ -22,7 +23,8 @@
 //!   at least that criticality only (the engine sees to it);
 //! - (c) capacities round down, distances round up, and the burst starts at the instant that the world
 //!   *confirmed*, not at the one that was planned;
-//! - (d) a burst in flight when the mode changes ends with the capacity it started with;
+//! - (d) a burst under way when the mode rises may end with the capacity it started with, unless its server or its
+//!   host has no place in the new mode; at the return to mode 0 it ends at once (the engine sees to both);
 //! - (e) arrivals count before the test for no work: an interrupt at the instant at which a burst runs
 //!   out of work extends it.
 //!
@@ -75,6 +77,13 @@ impl Utilization {
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
+    }
+
+    /// Whether it is the larger share.
+    #[must_use]
+    pub fn exceeds(self, other: Self) -> bool {
+        let product = |one: u64, other: u64| u128::from(one).saturating_mul(u128::from(other));
+        product(self.numerator, other.denominator) > product(other.numerator, self.denominator)
     }
 
     /// floor(U * period).
@@ -132,6 +141,8 @@ pub struct Pibs {
     /// The share at the last activation, by which what was executed is spread (rule d).
     share: Utilization,
     eligible: Instant,
+    /// When the last burst began, and what was executed since then.
+    last: (Instant, Service),
     phase: Phase,
 }
 
@@ -143,6 +154,7 @@ impl Pibs {
             utilization,
             share: utilization,
             eligible: Instant::EPOCH,
+            last: (Instant::EPOCH, Service::ZERO),
             phase: Phase::Resting,
         }
     }
@@ -228,6 +240,7 @@ impl Pibs {
             // Executed after the end of a burst, until the world stopped it: that counts as well.
             Phase::Resting | Phase::Activated(_) => {
                 let distance = self.share.distance_ceil(amount);
+                self.last.1 = self.last.1.saturating_add(amount);
                 self.eligible = self.eligible.saturating_add(distance);
             }
         }
@@ -239,16 +252,28 @@ impl Pibs {
         }
     }
 
-    fn end_burst(&mut self) {
+    /// What was executed counts; the rest of the capacity is gone.
+    pub fn end_burst(&mut self) {
         if let Phase::Burst { start, used, .. } = self.phase {
             self.eligible = start.saturating_add(self.share.distance_ceil(used));
+            self.last = (start, used);
         }
         self.phase = Phase::Resting;
     }
 
-    /// The mode has changed. What is in flight keeps its capacity (rule d).
+    /// The mode has changed. A burst under way that was not ended keeps its capacity (rule d).
     pub fn set_utilization(&mut self, utilization: Utilization) {
         self.utilization = utilization;
+    }
+
+    /// The mode has risen: with a larger share a burst that is over counts for a shorter time.
+    pub fn regain(&mut self) {
+        if self.phase == Phase::Resting && self.utilization.exceeds(self.share) {
+            let (start, used) = self.last;
+            let eligible = start.saturating_add(self.utilization.distance_ceil(used));
+            self.eligible = self.eligible.min(eligible);
+            self.share = self.utilization;
+        }
     }
 
     pub(super) const fn remaining(&self) -> Service {

@@ -26,8 +26,9 @@
 //!
 //! Deviations: an overrun of whole capacities moves all chunks at once, so that a charge costs one
 //! walk of the list however large it is, and a chunk never comes back before the last one. A mode
-//! change adds to the chunk in use, or as of the beginning of the last use; it takes away what would
-//! come back last, which is what was used most recently.
+//! change adds to the chunk at hand; to a use that ends in the same decision, as of its beginning; else as of the
+//! present, because a use that ended before comes back by itself and leaves a gap that the increase must not fill.
+//! It takes away what would come back last, which is what was used most recently.
 //!
 //! Invariants, checked by [`Sporadic::is_consistent`] after every decision in the tests: I1 the
 //! amounts sum up to the capacity; I2 the list holds between 1 chunk (0 for a capacity of zero) and
@@ -78,6 +79,8 @@ pub struct Sporadic {
     len: usize,
     usage: Service,
     active: bool,
+    /// When a chunk was used up last.
+    used_up_at: Option<Instant>,
 }
 
 impl Sporadic {
@@ -97,6 +100,7 @@ impl Sporadic {
             len: 0,
             usage: Service::ZERO,
             active: false,
+            used_up_at: None,
         };
         server.insert(
             chunks,
@@ -135,7 +139,10 @@ impl Sporadic {
         if !self.remaining(chunks, now).is_zero() {
             return;
         }
-        self.skip_whole_capacities(chunks);
+        if self.usage >= self.capacity {
+            self.used_up_at = Some(now);
+            self.skip_whole_capacities(chunks);
+        }
         // Each turn takes one amount out of a usage below the sum of all: at most `len` turns.
         for _ in 0..self.len {
             let Some(&first) = self.list(chunks).first() else {
@@ -145,6 +152,7 @@ impl Sporadic {
                 break;
             };
             self.usage = rest;
+            self.used_up_at = Some(now);
             self.pop(chunks);
             // Never before what comes back last: only after an overrun is that later than a period,
             // and then each chunk is still taken once.
@@ -262,8 +270,8 @@ impl Sporadic {
         postponed
     }
 
-    /// The mode has changed. More: the difference is at hand at once and comes back together with
-    /// the present use. Less: the part that would come back last is gone.
+    /// The mode has changed. More: the difference is at hand at once, and comes back together with
+    /// the present use if there is one. Less: the part that would come back last is gone.
     pub(super) fn set_capacity(&mut self, chunks: &mut [Chunk], now: Instant, capacity: Service) {
         let more = capacity.saturating_sub(self.capacity);
         let mut less = self.capacity.saturating_sub(capacity);
@@ -305,20 +313,53 @@ impl Sporadic {
     }
 
     fn grow(&mut self, chunks: &mut [Chunk], now: Instant, more: Service) {
-        let full = self.len >= chunks.len();
-        let last = self.list(chunks).last().copied();
-        if let Some(first) = chunks.first_mut().filter(|_| self.len > 0)
-            && (first.due <= now || full)
-        {
+        let at_hand = self
+            .list(chunks)
+            .first()
+            .is_some_and(|first| first.due <= now);
+        if let Some(first) = chunks.first_mut().filter(|_| at_hand) {
             first.amount = first.amount.saturating_add(more);
             return;
         }
-        // Nothing is at hand: what was used last began a period before it comes back.
-        let due = match last {
-            Some(last) if self.active => last.due.saturating_sub(self.period).min(now),
+        let due = match self.list(chunks).last() {
+            // The use that ends now goes on. It began a period before it comes back.
+            Some(last) if self.active && self.used_up_at == Some(now) => {
+                last.due.saturating_sub(self.period).min(now)
+            }
             Some(_) | None => now,
         };
+        if self.len >= chunks.len() {
+            self.merge_last_two(chunks);
+        }
         self.insert(chunks, Chunk { due, amount: more });
+    }
+
+    /// Makes room in a full list: what comes back last but one comes back with the last.
+    fn merge_last_two(&mut self, chunks: &mut [Chunk]) {
+        let last = self.pop_last(chunks);
+        let before = self.pop_last(chunks);
+        let amount = last.amount.saturating_add(before.amount);
+        self.insert(
+            chunks,
+            Chunk {
+                due: last.due,
+                amount,
+            },
+        );
+    }
+
+    /// Makes the next increase count from the last use, for the test that shows why it does not.
+    #[cfg(test)]
+    pub(crate) fn pretend_used_up(&mut self, now: Instant) {
+        self.used_up_at = Some(now);
+    }
+
+    /// What is at hand counts as available from now on only: else what a job used in a raised mode would come back
+    /// within a period of the return, and what it did not use then as well.
+    pub(super) fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
+        for chunk in chunks.iter_mut().take(self.len) {
+            chunk.due = chunk.due.max(now);
+        }
     }
 
     fn a_period_later(&self, chunk: Chunk) -> Chunk {
@@ -464,6 +505,42 @@ mod tests {
         server.settle_work(chunks, at(7), false);
         assert_eq!(pairs(&server, chunks), [(0, 1), (10, 3)]);
         assert!(server.is_consistent(chunks));
+    }
+
+    /// T = 20, C = 4 or 8: used in [0, 2), [7, 9) and [20, 22), without a budget from then on.
+    fn with_a_gap(chunks: &mut [Chunk]) -> Sporadic {
+        let mut server = server(4, 20, chunks, WhenFull::MergeHead);
+        for start in [0, 7, 20] {
+            server.settle_work(chunks, at(start), true);
+            server.charge(chunks, at(start + 2), service(2));
+            server.settle_work(chunks, at(start + 2), start == 20);
+        }
+        server
+    }
+
+    #[test]
+    fn more_budget_fills_no_gap_of_the_list_that_a_use_has_left() {
+        let chunks = &mut [Chunk::NONE; 4];
+        let mut server = with_a_gap(chunks);
+        assert_eq!(pairs(&server, chunks), [(27, 2), (40, 2)]);
+        server.set_capacity(chunks, at(23), service(8));
+        assert_eq!(pairs(&server, chunks), [(23, 4), (27, 2), (40, 2)]);
+        let chunks = &mut [Chunk::NONE; 2];
+        let mut server = with_a_gap(chunks);
+        server.set_capacity(chunks, at(23), service(8));
+        assert_eq!(pairs(&server, chunks), [(23, 4), (40, 4)], "it was full");
+        assert!(server.is_consistent(chunks));
+    }
+
+    #[test]
+    fn more_budget_goes_on_with_a_use_that_ends_in_the_same_decision() {
+        let chunks = &mut [Chunk::NONE; 4];
+        let mut server = server(4, 20, chunks, WhenFull::MergeHead);
+        server.settle_work(chunks, at(6), true);
+        server.charge(chunks, at(12), service(3));
+        server.charge(chunks, at(14), service(1));
+        server.set_capacity(chunks, at(14), service(8));
+        assert_eq!(pairs(&server, chunks), [(6, 4), (26, 4)]);
     }
 
     #[test]

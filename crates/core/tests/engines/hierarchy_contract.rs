@@ -396,6 +396,57 @@ fn a_configuration_that_cannot_work_is_refused_with_its_place() {
     }
 }
 
+/// Budgets of raised modes that the world cannot enforce would leave jobs pending for ever, and with them the mode.
+#[test]
+fn budgets_of_all_modes_are_none_or_can_be_enforced() {
+    let build = |high: u64, share: (u64, u64), period: u64| {
+        let capacity = ByLevel::new(&[ns(4), ns(high)]).unwrap();
+        let period = span(period);
+        let shares = [(1, 4), share].map(|(n, d)| Utilization::new(n, d).unwrap());
+        let utilization = ByLevel::new(&shares).unwrap();
+        let servers = [
+            server(ServerKind::Deferrable { period, capacity }, 1),
+            server(ServerKind::Pibs { utilization }, 0),
+        ];
+        let mut tasks = [task(0, 1, 16), task(1, 1, 16)];
+        tasks[1].on_behalf_of = Some(ServerId(0));
+        let mut configuration = configuration(&servers, &tasks, &[]);
+        configuration.granularity = ns(3);
+        Hierarchy::new(&configuration).map(|_| ())
+    };
+    assert_eq!(build(3, (3, 16), 16), Ok(()));
+    assert_eq!(build(0, (0, 1), 16), Ok(()));
+    let capacity = Err(HierarchyError::Capacity { server: 0 });
+    assert_eq!(build(2, (0, 1), 16), capacity);
+    let nothing = Err(HierarchyError::NothingToInherit { task: 1 });
+    assert_eq!(build(0, (2, 16), 16), nothing);
+    assert_eq!(build(0, (0, 1), 8), nothing, "2 in mode 0");
+}
+
+/// The host that a wake-up names is no other than one that the configuration names.
+#[test]
+fn a_host_that_gives_no_capacity_in_a_raised_mode_is_refused() {
+    let shares = [(1, 4), (1, 16)].map(|(n, d)| Utilization::new(n, d).unwrap());
+    let utilization = ByLevel::new(&shares).unwrap();
+    let servers = [
+        server(sporadic(1, 16, 2), 2),
+        server(sporadic(1, 8, 2), 1),
+        server(ServerKind::Pibs { utilization }, 0),
+    ];
+    let mut tasks = [task(0, 1, 16), task(2, 1, 16)];
+    tasks[1].on_behalf_of = Some(ServerId(0));
+    let mut engine = Hierarchy::new(&configuration(&servers, &tasks, &[])).unwrap();
+    for (server, refused) in [(0, false), (1, true)] {
+        let woken = Fact::Woken {
+            task: TaskId(1),
+            on_behalf_of: Some(ServerId(server)),
+        };
+        let violation = Err(ContractViolation::UnknownServer(ServerId(server)));
+        let expected = if refused { violation } else { Ok(()) };
+        assert_eq!(engine.apply(at(0), woken), expected);
+    }
+}
+
 #[test]
 fn an_engine_can_live_without_an_allocator_and_says_what_does_not_fit() {
     let servers = [server(sporadic(4, 16, 3), 1), server(deferrable(4, 16), 2)];

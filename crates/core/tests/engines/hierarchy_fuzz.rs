@@ -36,12 +36,19 @@ fn engine(random: &mut Random) -> Hierarchy {
         .map(|task_| {
             let mut task = task((task_ % SERVERS) as u16, random.below(3) as u32, 20);
             task.on_behalf_of = Some(ServerId(random.below(4) as u16));
+            let low = 1 + random.below(5);
+            task.task.wcet = Wcet::new(&[ns(low), ns(low + random.below(5))]).unwrap();
+            task.task.criticality = Level(random.below(2) as u8);
             task
         })
         .collect();
     let devices = [TaskId(4), TaskId(3)].map(|bottom_half| DeviceConfiguration { bottom_half });
     let mut configuration = configuration(&servers, &tasks, &devices);
     configuration.granularity = ns(random.below(2));
+    if random.below(2) == 0 {
+        let pibs_raise = random.below(2) == 0;
+        configuration.modes = Modes::Adaptive { pibs_raise };
+    }
     Hierarchy::new(&configuration).unwrap()
 }
 

@@ -2,8 +2,13 @@
 //! everything again. It shares no line with the engine, only numbers with it.
 //!
 //! At an instant, in this order: what the last tick executed is charged; finished and blocked jobs
-//! leave; budgets come back; jobs wake up and arrive; servers without work give up, keep, or split
-//! their budget; the most urgent server with budget gets the next tick.
+//! leave; the mode rises, budgets come back, the mode returns; jobs wake up and arrive; servers without work give up,
+//! keep, or split their budget; the most urgent server with budget gets the next tick. If its job has used what its
+//! mode allows, the mode rises first and the choice is made again.
+
+mod modes;
+
+pub(crate) use modes::Fault;
 
 use std::collections::VecDeque;
 
@@ -12,17 +17,38 @@ pub(crate) enum Kind {
     Polling,
     Idling,
     Deferrable,
-    Sporadic { positions: usize, tail: bool },
-    Pibs { numerator: u64, denominator: u64 },
+    Sporadic {
+        positions: usize,
+        tail: bool,
+    },
+    /// By mode.
+    Pibs {
+        numerators: [u64; 2],
+        denominator: u64,
+    },
+}
+
+/// When the mode changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changes {
+    /// On request only.
+    OnRequest,
+    /// Also by jobs that use more than the lower mode allows.
+    ByJobs,
+    /// Also by PIBS that use up their bursts.
+    ByJobsAndPibs,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) kind: Kind,
     pub(crate) period: u64,
-    pub(crate) capacity: u64,
+    /// By mode.
+    pub(crate) capacity: [u64; 2],
     pub(crate) priority: u64,
     pub(crate) edf: bool,
+    /// Of criticality 1.
+    pub(crate) high: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +62,10 @@ pub(crate) struct Task {
     pub(crate) serves: usize,
     /// What each job executes between its blockings.
     pub(crate) program: Vec<u64>,
+    /// Of criticality 1.
+    pub(crate) high: bool,
+    /// Its execution time by mode.
+    pub(crate) wcet: [u64; 2],
 }
 
 /// How many jobs wait behind the first one before more are dropped.
@@ -46,7 +76,10 @@ struct TaskState {
     /// Releases, the job at work first.
     queue: VecDeque<u64>,
     segment: usize,
+    /// In this segment.
     executed: u64,
+    /// In this job.
+    in_all: u64,
     blockings: u64,
     blocked_until: Option<u64>,
 }
@@ -57,13 +90,19 @@ struct ServerState {
     list: Vec<(u64, u64)>,
     usage: u64,
     had_work: bool,
+    /// A part of the budget was used up in this tick.
+    used_up: bool,
     // PIBS
     eligible: u64,
     burst: Option<Burst>,
+    /// The numerator at the last activation, and when the last burst began and what it used.
+    share: u64,
+    last: (u64, u64),
 }
 
 #[derive(Clone)]
 struct Burst {
+    host: usize,
     capacity: u64,
     priority: u64,
     start: Option<u64>,
@@ -78,6 +117,12 @@ pub(crate) struct Reference<'a> {
     /// How long the n-th blocking of a task lasts.
     delay: &'a dyn Fn(usize, u64) -> u64,
     ran: Option<(usize, Option<usize>)>,
+    changes: Changes,
+    mode: usize,
+    /// What it does wrong.
+    pub(crate) fault: Option<Fault>,
+    /// How often the mode rose.
+    pub(crate) rises: u64,
     pub(crate) trace: String,
 }
 
@@ -85,11 +130,13 @@ impl<'a> Reference<'a> {
     pub(crate) fn new(
         servers: &'a [Server],
         tasks: &'a [Task],
+        changes: Changes,
         delay: &'a dyn Fn(usize, u64) -> u64,
     ) -> Self {
         let fresh = |server: &Server| ServerState {
-            budget: server.capacity,
-            list: vec![(0, server.capacity)],
+            budget: server.capacity[0],
+            list: vec![(0, server.capacity[0])],
+            share: numerator(server, 0),
             ..ServerState::default()
         };
         Self {
@@ -99,18 +146,26 @@ impl<'a> Reference<'a> {
             work: vec![TaskState::default(); tasks.len()],
             delay,
             ran: None,
+            changes,
+            mode: 0,
+            fault: None,
+            rises: 0,
             trace: String::new(),
         }
     }
 
-    /// One tick from `now` on; `arrivals` are tasks, one entry for each job.
-    pub(crate) fn tick(&mut self, now: u64, arrivals: &[usize]) {
-        self.charge(now);
+    /// One tick from `now` on; `arrivals` are tasks, one entry for each job; `requested`: mode 1 is asked for.
+    pub(crate) fn tick(&mut self, now: u64, arrivals: &[usize], requested: bool) {
+        let ran_out = self.charge(now);
+        self.rise(now, ran_out, requested);
         for (index, server) in self.servers.iter().enumerate() {
             let periodic = matches!(server.kind, Kind::Polling | Kind::Idling | Kind::Deferrable);
             if periodic && now > 0 && now.is_multiple_of(server.period) {
-                self.state[index].budget = server.capacity;
+                self.state[index].budget = server.capacity[self.mode];
             }
+        }
+        if self.mode == 1 && !self.is_busy() {
+            self.change(now, 0);
         }
         for work in &mut self.work {
             if work.blocked_until == Some(now) {
@@ -118,27 +173,49 @@ impl<'a> Reference<'a> {
             }
         }
         for &task in arrivals {
+            let admitted = self.admits(task);
             let queue = &mut self.work[task].queue;
-            if self.tasks[task].device || queue.len() <= WAITING_MAX {
+            if self.tasks[task].device || (admitted && queue.len() <= WAITING_MAX) {
                 queue.push_back(now);
             }
         }
+        self.settle_all(now);
+        self.choose(now);
+        if let Some((_, Some(task))) = self.ran
+            && self.raises(task)
+        {
+            self.change(now, 1);
+            self.settle_all(now);
+            self.choose(now);
+        }
+        let sign = match self.ran {
+            Some((_, Some(task))) => char::from_digit(task as u32, 10).expect("few tasks"),
+            Some((server, None)) => (b'a' + server as u8) as char,
+            None => '.',
+        };
+        self.trace.push(sign);
+    }
+
+    fn settle_all(&mut self, now: u64) {
         for index in 0..self.servers.len() {
             self.settle(index, now);
         }
-        self.choose(now);
     }
 
-    fn charge(&mut self, now: u64) {
-        let Some((server, task)) = self.ran else {
-            return;
-        };
+    /// The PIBS that has used up a burst.
+    fn charge(&mut self, now: u64) -> Option<usize> {
+        for state in &mut self.state {
+            state.used_up = false;
+        }
+        let (server, task) = self.ran?;
+        let mut ran_out = None;
         let state = &mut self.state[server];
         match self.servers[server].kind {
             Kind::Polling | Kind::Idling | Kind::Deferrable => state.budget -= 1,
             Kind::Sporadic { .. } => {
                 state.usage += 1;
                 if state.usage == state.list[0].1 {
+                    state.used_up = true;
                     let (due, amount) = state.list.remove(0);
                     insert(&mut state.list, (due + self.servers[server].period, amount));
                     state.usage = 0;
@@ -149,40 +226,41 @@ impl<'a> Reference<'a> {
                 burst.used += 1;
                 if burst.used == burst.capacity {
                     self.end_burst(server);
+                    ran_out = Some(server);
                 }
             }
         }
-        let Some(task) = task else { return };
+        let Some(task) = task else { return ran_out };
         let work = &mut self.work[task];
         work.executed += 1;
+        work.in_all += 1;
         let program = &self.tasks[task].program;
         if work.executed < program[work.segment] {
-            return;
+            return ran_out;
         }
         work.executed = 0;
         work.segment += 1;
         if work.segment == program.len() {
             work.segment = 0;
+            work.in_all = 0;
             work.queue.pop_front();
         } else {
             work.blocked_until = Some(now + (self.delay)(task, work.blockings));
             work.blockings += 1;
         }
+        ran_out
     }
 
     fn end_burst(&mut self, server: usize) {
-        let Kind::Pibs {
-            numerator,
-            denominator,
-        } = self.servers[server].kind
-        else {
+        let Kind::Pibs { denominator, .. } = self.servers[server].kind else {
             return;
         };
         let state = &mut self.state[server];
         if let Some(burst) = state.burst.take()
             && let Some(start) = burst.start
         {
-            state.eligible = start + (burst.used * denominator).div_ceil(numerator);
+            state.eligible = start + (burst.used * denominator).div_ceil(state.share);
+            state.last = (start, burst.used);
         }
     }
 
@@ -214,17 +292,21 @@ impl<'a> Reference<'a> {
                 }
             }
             Kind::Pibs { .. } if !work => self.end_burst(index),
-            Kind::Pibs {
-                numerator,
-                denominator,
-            } => {
-                if self.state[index].burst.is_none() && self.state[index].eligible <= now {
-                    let hosts = ready.iter().map(|&task| self.tasks[task].serves);
-                    let host = hosts
-                        .min_by_key(|&host| (u64::MAX - self.servers[host].priority, host))
-                        .expect("there is work");
-                    self.state[index].burst = Some(Burst {
-                        capacity: numerator * self.servers[host].period / denominator,
+            Kind::Pibs { denominator, .. } => {
+                let hosts = ready.iter().map(|&task| self.tasks[task].serves);
+                let host = hosts
+                    .filter(|&host| self.may_serve(index, host))
+                    .min_by_key(|&host| (u64::MAX - self.servers[host].priority, host));
+                let share = numerator(server, self.mode);
+                let state = &mut self.state[index];
+                let Some(host) = host.filter(|_| share > 0) else {
+                    return;
+                };
+                if state.burst.is_none() && state.eligible <= now {
+                    state.share = share;
+                    state.burst = Some(Burst {
+                        host,
+                        capacity: share * self.servers[host].period / denominator,
                         priority: self.servers[host].priority,
                         start: None,
                         used: 0,
@@ -242,7 +324,11 @@ impl<'a> Reference<'a> {
             let (can_run, priority) = match server.kind {
                 Kind::Idling => (state.budget > 0, server.priority),
                 Kind::Polling | Kind::Deferrable => (work && state.budget > 0, server.priority),
-                Kind::Sporadic { .. } => (work && state.list[0].0 <= now, server.priority),
+                Kind::Sporadic { .. } => {
+                    let first = state.list.first();
+                    let at_hand = first.is_some_and(|&(due, _)| due <= now);
+                    (work && at_hand, server.priority)
+                }
                 Kind::Pibs { .. } => match &state.burst {
                     Some(burst) => (work, burst.priority),
                     None => (false, 0),
@@ -254,7 +340,6 @@ impl<'a> Reference<'a> {
         }
         let Some((_, server)) = best else {
             self.ran = None;
-            self.trace.push('.');
             return;
         };
         let mut ready = self.ready_of(server);
@@ -271,10 +356,13 @@ impl<'a> Reference<'a> {
             burst.start.get_or_insert(now);
         }
         self.ran = Some((server, task));
-        self.trace.push(match task {
-            Some(task) => char::from_digit(task as u32, 10).expect("few tasks"),
-            None => (b'a' + server as u8) as char,
-        });
+    }
+}
+
+const fn numerator(server: &Server, mode: usize) -> u64 {
+    match server.kind {
+        Kind::Pibs { numerators, .. } => numerators[mode],
+        Kind::Polling | Kind::Idling | Kind::Deferrable | Kind::Sporadic { .. } => 0,
     }
 }
 
@@ -285,7 +373,7 @@ fn insert(list: &mut Vec<(u64, u64)>, chunk: (u64, u64)) {
 }
 
 fn wake(state: &mut ServerState, now: u64) {
-    if state.list[0].0 > now {
+    if state.list.first().is_none_or(|&(due, _)| due > now) {
         return;
     }
     state.list[0].0 = now;
@@ -296,7 +384,9 @@ fn wake(state: &mut ServerState, now: u64) {
 }
 
 fn sleep(state: &mut ServerState, now: u64, period: u64, positions: usize, tail: bool) {
-    let (due, amount) = state.list[0];
+    let Some(&(due, amount)) = state.list.first() else {
+        return;
+    };
     let used = std::mem::take(&mut state.usage);
     if used == 0 || due > now {
         return;

@@ -1,6 +1,6 @@
 //! The engine against a per-tick reference scheduler: equal schedules on thousands of random systems.
 
-use crate::hierarchy_per_tick::{Kind, Reference, Server, Task};
+use crate::hierarchy_per_tick::{Changes, Fault, Kind, Reference, Server, Task};
 use vestal_core::*;
 use vestal_testkit::Random;
 use vestal_testkit::hierarchies::*;
@@ -14,6 +14,7 @@ struct System {
     servers: Vec<Server>,
     tasks: Vec<Task>,
     gaps: Vec<u64>,
+    changes: Changes,
 }
 
 fn random_server(random: &mut Random, count: u64) -> Server {
@@ -30,9 +31,50 @@ fn random_server(random: &mut Random, count: u64) -> Server {
             },
         },
         period,
-        capacity: 1 + random.below(most),
+        capacity: [1 + random.below(most); 2],
         priority: random.below(4),
         edf: random.below(3) == 0,
+        high: random.below(2) == 0,
+    }
+}
+
+/// What differs by mode. Every other system has one mode.
+fn draw_modes(random: &mut Random, system: &mut System) {
+    system.changes = match random.below(6) {
+        0..3 => return,
+        3 => Changes::OnRequest,
+        4 => Changes::ByJobs,
+        _ => Changes::ByJobsAndPibs,
+    };
+    for server in &mut system.servers {
+        let [low, high] = &mut server.capacity;
+        *high = match random.below(3) {
+            _ if server.high => (*low + random.below(*low + 3)).min(server.period),
+            0 => random.below(*low + 1),
+            _ => 0,
+        };
+        if let Kind::Pibs {
+            numerators: [low, high],
+            denominator,
+        } = &mut server.kind
+        {
+            *high = match random.below(2) {
+                _ if server.high => (*low * 2).min(*denominator),
+                0 => *low,
+                _ => 0,
+            };
+        }
+    }
+    for task in &mut system.tasks {
+        task.high = random.below(3) > 0 && system.servers[task.server].high;
+        let low = match random.below(2) {
+            0 => system.servers[task.server].capacity[0].max(1),
+            _ => 1 + random.below(4),
+        };
+        task.wcet = [low, low + random.below(4)];
+        if random.below(2) == 0 {
+            task.program = vec![low + random.below(4)];
+        }
     }
 }
 
@@ -45,6 +87,8 @@ fn random_task(random: &mut Random, server: usize) -> Task {
         device: false,
         serves: 0,
         program: (0..segments).map(|_| 1 + random.below(4)).collect(),
+        high: false,
+        wcet: [1; 2],
     }
 }
 
@@ -61,13 +105,14 @@ fn random_system(random: &mut Random) -> System {
         let shortest = servers.iter().map(|server| server.period).min().unwrap();
         servers.push(Server {
             kind: Kind::Pibs {
-                numerator: 1,
+                numerators: [1; 2],
                 denominator: 1 + random.below(shortest),
             },
             period: 0,
-            capacity: 0,
+            capacity: [0; 2],
             priority: 0,
             edf: random.below(3) == 0,
+            high: random.below(2) == 0,
         });
         for _ in 0..1 + random.below(2) {
             let mut task = random_task(random, count as usize);
@@ -79,16 +124,19 @@ fn random_system(random: &mut Random) -> System {
         }
     }
     let gaps = tasks.iter().map(|_| 2 + random.below(25)).collect();
-    System {
+    let mut system = System {
         servers,
         tasks,
         gaps,
-    }
+        changes: Changes::OnRequest,
+    };
+    draw_modes(random, &mut system);
+    system
 }
 
 fn kind(server: &Server) -> ServerKind {
     let period = span(server.period);
-    let capacity = ByLevel::constant(ns(server.capacity));
+    let capacity = ByLevel::new(&server.capacity.map(ns)).unwrap();
     match server.kind {
         Kind::Polling => ServerKind::Polling { period, capacity },
         Kind::Idling => ServerKind::IdlingPeriodic { period, capacity },
@@ -104,9 +152,14 @@ fn kind(server: &Server) -> ServerKind {
             },
         },
         Kind::Pibs {
-            numerator,
+            numerators,
             denominator,
-        } => pibs(numerator, denominator),
+        } => {
+            let share = |numerator| Utilization::new(numerator, denominator).unwrap();
+            ServerKind::Pibs {
+                utilization: ByLevel::new(&numerators.map(share)).unwrap(),
+            }
+        }
     }
 }
 
@@ -120,6 +173,7 @@ fn world(system: &System) -> (World<'static>, Vec<Option<DeviceId>>) {
             } else {
                 LocalOrder::FixedPriority
             },
+            criticality: Level(u8::from(entry.high)),
             ..server(kind(entry), entry.priority as u32)
         })
         .collect();
@@ -129,6 +183,8 @@ fn world(system: &System) -> (World<'static>, Vec<Option<DeviceId>>) {
     for (index, entry) in system.tasks.iter().enumerate() {
         let mut task = task(entry.server as u16, entry.priority as u32, entry.deadline);
         task.on_behalf_of = Some(ServerId(entry.serves as u16));
+        task.task.criticality = Level(u8::from(entry.high));
+        task.task.wcet = Wcet::new(&entry.wcet.map(ns)).unwrap();
         tasks.push(task);
         device_of.push(
             entry
@@ -141,7 +197,12 @@ fn world(system: &System) -> (World<'static>, Vec<Option<DeviceId>>) {
         }
     }
     let programs = system.tasks.iter().map(|task| task.program.clone());
-    let configuration = configuration(&servers, &tasks, &devices);
+    let mut configuration = configuration(&servers, &tasks, &devices);
+    configuration.modes = match system.changes {
+        Changes::OnRequest => Modes::Requested,
+        Changes::ByJobs => Modes::Adaptive { pibs_raise: false },
+        Changes::ByJobsAndPibs => Modes::Adaptive { pibs_raise: true },
+    };
     let world = vestal_testkit::hierarchies::world(&configuration, programs.collect());
     (world, device_of)
 }
@@ -163,8 +224,21 @@ enum How {
     Lazy,
 }
 
-/// Runs both on the same arrivals; returns the two drawings and the number of decisions.
-fn compare(seed: u64, how: How) -> (String, String, u64) {
+/// Two drawings, and how often things happened.
+struct Compared {
+    engine: String,
+    reference: String,
+    decisions: u64,
+    rises: u64,
+}
+
+/// Runs both on the same arrivals.
+fn compare(seed: u64, how: How) -> Compared {
+    compare_with(seed, how, None)
+}
+
+/// Runs both, the reference with a fault.
+fn compare_with(seed: u64, how: How, fault: Option<Fault>) -> Compared {
     let mut random = Random::new(seed);
     let system = random_system(&mut random);
     let (mut world, device_of) = world(&system);
@@ -174,7 +248,8 @@ fn compare(seed: u64, how: How) -> (String, String, u64) {
         How::Eager => world.eager = true,
         How::Lazy => world.calls = Calls::WhenDue,
     }
-    let mut reference = Reference::new(&system.servers, &system.tasks, &delay);
+    let mut reference = Reference::new(&system.servers, &system.tasks, system.changes, &delay);
+    reference.fault = fault;
     let count = system.tasks.len();
     let mut next: Vec<u64> = (0..count).map(|_| random.below(10)).collect();
     let mut blockings = vec![0; count];
@@ -209,34 +284,46 @@ fn compare(seed: u64, how: How) -> (String, String, u64) {
                 }
             }
         }
+        let requested = random.once_in(30);
+        if requested {
+            facts.push(Fact::ModeRequested { level: Level(1) });
+        }
         world.step(&facts);
-        reference.tick(now, &arrivals);
+        reference.tick(now, &arrivals, requested);
     }
-    (world.rows.remove(0), reference.trace, world.decisions)
+    Compared {
+        engine: world.rows.remove(0),
+        reference: reference.trace,
+        decisions: world.decisions,
+        rises: reference.rises,
+    }
 }
 
 #[test]
 fn the_engine_gives_the_schedule_of_the_per_tick_reference() {
-    let (mut idled, mut busy) = (0_u64, 0_u64);
+    let (mut idled, mut busy, mut rises) = (0_u64, 0_u64, 0);
     for seed in 0..SYSTEMS {
-        let (engine, reference, _) = compare(seed, How::EveryTick);
-        assert_eq!(engine, reference, "seed {seed}");
+        let run = compare(seed, How::EveryTick);
+        let engine = run.engine;
+        assert_eq!(engine, run.reference, "seed {seed}");
+        rises += run.rises;
         idled += u64::from(engine.contains(|who: char| who.is_ascii_lowercase()));
         busy += engine.matches(|who: char| who.is_ascii_digit()).count() as u64;
     }
     assert!(idled > SYSTEMS / 5, "idling servers idle in {idled} runs");
     assert!(busy > SYSTEMS * TICKS / 4, "jobs run for {busy} ticks");
+    assert!(rises > SYSTEMS, "the mode rises {rises} times");
 }
 
 #[test]
 fn c3_no_permutation_of_the_facts_of_one_instant_changes_the_schedule() {
     for seed in 0..SYSTEMS / 2 {
-        let (shuffled, reference, _) = compare(seed, How::Shuffled);
-        assert_eq!(shuffled, reference, "seed {seed}");
+        let shuffled = compare(seed, How::Shuffled);
+        assert_eq!(shuffled.engine, shuffled.reference, "seed {seed}");
     }
     let differs = |seed: &u64| {
-        let (eager, reference, _) = compare(*seed, How::Eager);
-        eager != reference
+        let eager = compare(*seed, How::Eager);
+        eager.engine != eager.reference
     };
     let differing = (0..SYSTEMS / 2).filter(differs).count();
     assert!(
@@ -251,9 +338,21 @@ fn c3_no_permutation_of_the_facts_of_one_instant_changes_the_schedule() {
 fn c6_wake_ups_that_nobody_asked_for_change_nothing_and_those_asked_for_suffice() {
     let mut decisions = 0;
     for seed in 0..SYSTEMS {
-        let (lazy, reference, decided) = compare(seed, How::Lazy);
-        assert_eq!(lazy, reference, "seed {seed}");
-        decisions += decided;
+        let lazy = compare(seed, How::Lazy);
+        assert_eq!(lazy.engine, lazy.reference, "seed {seed}");
+        decisions += lazy.decisions;
     }
     assert!(decisions < SYSTEMS * TICKS * 3 / 4, "{decisions} decisions");
+}
+
+/// The control: that systems and events are such that each rule of a mode change makes a difference.
+#[test]
+fn a_reference_without_one_rule_of_mode_changes_is_found_out() {
+    for fault in Fault::ALL {
+        let differs = |seed: &u64| {
+            let run = compare_with(*seed, How::EveryTick, Some(fault));
+            run.engine != run.reference
+        };
+        assert!((0..SYSTEMS).any(|seed| differs(&seed)), "{fault:?}");
+    }
 }

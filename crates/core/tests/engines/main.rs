@@ -11,6 +11,7 @@ mod contract_publications;
 mod contract_recorded_domains;
 mod frames;
 mod frames_random;
+mod hierarchy_adaptive;
 mod hierarchy_contract;
 mod hierarchy_fuzz;
 mod hierarchy_golden_io;

@@ -153,6 +153,7 @@ fn budgets_of_servers_and_levels_outlive_jobs_and_their_jobs_are_held() {
         }],
         devices: &[],
         levels: LevelSet::new(1).unwrap(),
+        modes: Modes::Requested,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     });

@@ -6,7 +6,7 @@ use super::task::Task;
 use super::{
     Error, Features, Hsf, Kind, LocalOrder, ServerId, ServerSpec, State, TaskId, has_room,
 };
-use crate::relteq::Queue;
+use crate::relteq::{Pass, Queue};
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -140,7 +140,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         }
         // No queue ever holds an event that is due at once: that one is handled here.
         if offset == 0 {
-            self.insert_arrival(task);
+            self.insert_arrival(task, &mut Pass::over(0));
             self.arrive(task, self.now);
             self.insert_wake_up(server);
             self.rearm();

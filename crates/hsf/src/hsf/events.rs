@@ -1,6 +1,7 @@
 //! Events, and what each does.
 
 use super::{Features, Hsf, Kind, ServerId, State, TaskId, has_room};
+use crate::relteq::Pass;
 
 /// A timed event. There is at most one of each in all queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +23,13 @@ pub(super) enum Event {
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
 {
-    /// Handles an event that was popped, and that expired `late` ticks ago.
-    pub(super) fn handle(&mut self, event: Event, late: u64) {
+    /// Handles an event that was popped in `pass`.
+    pub(super) fn handle(&mut self, event: Event, pass: &mut Pass) {
         match event {
-            Event::Replenishment(server) => self.replenish(server),
+            Event::Replenishment(server) => self.replenish(server, pass),
             Event::WakeUp(server) => self.wake_up(server),
             Event::Depletion(server) => self.deplete(server),
-            Event::Arrival(task) => self.handle_arrival(task, late),
+            Event::Arrival(task) => self.handle_arrival(task, pass),
             Event::Resume(task) => self.make_ready(task),
             // Such an event is looked up, and does not expire.
             Event::SwitchOut(_) => {}
@@ -36,23 +37,23 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// The queue's now is the expiry: the next arrival is one period after this one, however late it is handled.
-    fn handle_arrival(&mut self, task: TaskId, late: u64) {
-        self.insert_arrival(task);
-        self.arrive(task, self.now.saturating_sub(late));
+    fn handle_arrival(&mut self, task: TaskId, pass: &mut Pass) {
+        self.insert_arrival(task, pass);
+        self.arrive(task, self.now.saturating_sub(pass.left()));
     }
 
     /// Has the next job of a periodic task arrive one period from its queue's now on.
-    pub(super) fn insert_arrival(&mut self, task: TaskId) {
+    pub(super) fn insert_arrival(&mut self, task: TaskId, pass: &mut Pass) {
         if let Some(entry) = self.tasks.get(task.index())
             && let Some(server) = self.servers.get_mut(entry.server.index())
         {
             let (delay, event) = (entry.period.into(), Event::Arrival(task));
-            has_room(self.pool.insert(&mut server.sq, delay, event));
+            has_room(self.pool.insert_again(&mut server.sq, pass, delay, event));
         }
     }
 
     /// The whole capacity, whatever was left. A depletion that is due at the same tick does not happen.
-    fn replenish(&mut self, server: ServerId) {
+    fn replenish(&mut self, server: ServerId, pass: &mut Pass) {
         let Some(entry) = self.servers.get_mut(server.index()) else {
             return;
         };
@@ -64,7 +65,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 .insert(&mut entry.vq, entry.capacity.into(), depletion),
         );
         let (delay, again) = (entry.period.into(), Event::Replenishment(server));
-        has_room(self.pool.insert(&mut self.system, delay, again));
+        has_room(self.pool.insert_again(&mut self.system, pass, delay, again));
         entry.to_poll = F::POLLING && entry.kind == Kind::Polling;
         if entry.state == State::Depleted {
             self.set_state(server, State::Ready);

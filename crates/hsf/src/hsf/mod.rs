@@ -68,7 +68,7 @@
 //! | call | cost |
 //! |---|---|
 //! | [`Hsf::tick`] without a due event | O(1), whatever there is |
-//! | [`Hsf::tick`] with k due events | O(k), and for each that comes again O(events of its queue) |
+//! | [`Hsf::tick`] with k due events | O(k + events of their queue) if they come again in the same order, as with equal periods; else O(events of its queue) for each that comes again |
 //! | [`Hsf::schedule`] | O(servers + tasks of the chosen server) |
 //! | each switch in that it makes | O(stopwatch before the server), and as a tick for each event due |
 //! | [`Hsf::budget`], [`Hsf::next_event`] | O(1) |
@@ -86,7 +86,7 @@
 //! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
 //! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the
 //! places where its tasks become ready or blocked, which call [`Hsf::ready`], [`Hsf::release`] and
-//! [`Hsf::block`].
+//! [`Hsf::block`]. They are a trait, [`crate::Hooks`].
 //!
 //! **Interrupts.** Every call takes the whole state; a host calls with interrupts masked, for as long as the
 //! table says. From an interrupt: [`Hsf::tick`], [`Hsf::advance`], [`Hsf::release`], [`Hsf::ready`],
@@ -199,6 +199,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             since: F::Tick::ZERO,
             earliest: F::Tick::ZERO,
         }
+    }
+
+    /// Makes it as it was at the beginning, in place: a whole system on a small stack is too much.
+    pub fn clear(&mut self) {
+        self.pool.clear();
+        self.system = Queue::new();
+        self.stopwatch = Queue::new();
+        self.servers.fill_with(|| Server::NONE);
+        self.tasks.fill_with(|| Task::NONE);
+        self.server_count = 0;
+        self.task_count = 0;
+        self.current = None;
+        self.now = 0;
+        self.since = F::Tick::ZERO;
+        self.earliest = F::Tick::ZERO;
     }
 
     /// Ticks since the beginning.

@@ -32,7 +32,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             self.switch_in(server);
         }
         self.rearm();
-        self.pick()
+        self.picked()
     }
 
     /// An active server that was depleted and replenished since the last call, against the rules, goes on.
@@ -74,7 +74,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             .map(|(server, _)| server)
     }
 
-    fn pick(&self) -> Pick {
+    fn picked(&self) -> Pick {
         let Some(server) = self.current else {
             return Pick::Idle;
         };

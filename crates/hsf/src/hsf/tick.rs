@@ -1,7 +1,7 @@
 //! Time passes.
 
 use super::{Features, Hsf, ServerId, has_room};
-use crate::relteq::Tick;
+use crate::relteq::{Pass, Tick};
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -69,16 +69,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Handles all that is due, in the fixed order; says whether there was anything.
     fn fire(&mut self) -> bool {
-        let mut handled = false;
-        while let Some(event) = self.pool.synchronise(&mut self.system, &mut 0) {
-            self.handle(event, 0);
+        let (mut handled, mut pass) = (false, Pass::over(0));
+        while let Some(event) = self.pool.synchronise(&mut self.system, &mut pass) {
+            self.handle(event, &mut pass);
             handled = true;
         }
         self.for_live(|hsf, server| handled |= hsf.synchronise(server, 0));
+        let mut pass = Pass::over(0);
         while let Some(entry) = self.current.and_then(|id| self.servers.get_mut(id.index()))
-            && let Some(event) = self.pool.synchronise(&mut entry.vq, &mut 0)
+            && let Some(event) = self.pool.synchronise(&mut entry.vq, &mut pass)
         {
-            self.handle(event, 0);
+            self.handle(event, &mut pass);
             handled = true;
         }
         handled
@@ -87,11 +88,11 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// Handles all events of a server's sq that expired within `elapsed` ticks of its now, each with its own
     /// expiry; says whether there was any. Linear in their number.
     pub(super) fn synchronise(&mut self, server: ServerId, elapsed: u64) -> bool {
-        let (mut left, mut handled) = (elapsed, false);
+        let (mut pass, mut handled) = (Pass::over(elapsed), false);
         while let Some(entry) = self.servers.get_mut(server.index())
-            && let Some(event) = self.pool.synchronise(&mut entry.sq, &mut left)
+            && let Some(event) = self.pool.synchronise(&mut entry.sq, &mut pass)
         {
-            self.handle(event, left);
+            self.handle(event, &mut pass);
             handled = true;
         }
         handled

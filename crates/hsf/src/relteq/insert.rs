@@ -2,6 +2,7 @@
 
 use super::Tick;
 use super::node::{Entry, Index, Node, split};
+use super::pass::Pass;
 use super::pool::{InsertError, Pool, Queue};
 
 impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
@@ -17,8 +18,26 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError`]; nothing has changed then.
     pub fn insert(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
-        let mut rest = delay;
-        let (mut previous, mut next) = (None, queue.head);
+        self.insert_again(queue, &mut Pass::over(0), delay, event)
+    }
+
+    /// The same for an event that was taken out in `pass`, on this queue. It is looked for from the one on that was
+    /// inserted so before, unless it expires earlier: k events that come again in the order in which they came
+    /// take O(k + events before the last). Nothing else may be deleted from the queue in this pass.
+    ///
+    /// # Errors
+    /// [`InsertError`]; nothing has changed then.
+    pub fn insert_again(
+        &mut self,
+        queue: &mut Queue,
+        pass: &mut Pass,
+        delay: u64,
+        event: E,
+    ) -> Result<(), InsertError> {
+        let (mut rest, mut previous, mut next) = match (pass.place, delay.checked_sub(pass.at)) {
+            (Some(place), Some(rest)) => (rest, pass.place, self.node(place).next),
+            (Some(_) | None, _) => (delay, None, queue.head),
+        };
         while let Some(index) = next {
             let node = self.node(index);
             let span = node.span();
@@ -62,6 +81,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             });
         }
         self.link(queue, previous, first);
+        (pass.place, pass.at) = (inserted, delay);
         Ok(())
     }
 

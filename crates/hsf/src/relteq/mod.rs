@@ -18,6 +18,7 @@
 //! | call | does | cost |
 //! |---|---|---|
 //! | [`Pool::insert`] | an event so long after the queue's now, behind those of one instant | O(events before it) |
+//! | [`Pool::insert_again`] | the same for one that was taken in a pass | O(events between the last one inserted so and it) if it is later, else as above |
 //! | [`Pool::push_front`] | an event at the queue's now, before all others | O(1) |
 //! | [`Pool::pop`] | takes the first event; its expiry is the queue's now from then on | O(1) |
 //! | [`Pool::delete`] | takes an event out; all others keep their times | O(events before it) |
@@ -32,15 +33,15 @@
 //!
 //! ```
 //! # use vestal_hsf::relteq::InsertError;
-//! use vestal_hsf::{Pool, Queue};
+//! use vestal_hsf::{Pass, Pool, Queue};
 //!
 //! // Eight nodes for any number of queues; times in 8 bits; events are whatever their owner likes.
 //! let (mut pool, mut queue) = (Pool::<u8, char, 8>::new(), Queue::new());
 //! pool.insert(&mut queue, 700, 'A')?;
-//! let (mut left, mut expired) = (2_500, Vec::new());
-//! while let Some(event) = pool.synchronise(&mut queue, &mut left) {
-//!     expired.push(2_500 - left);
-//!     pool.insert(&mut queue, 1_000, event)?;
+//! let (mut pass, mut expired) = (Pass::over(2_500), Vec::new());
+//! while let Some(event) = pool.synchronise(&mut queue, &mut pass) {
+//!     expired.push(2_500 - pass.left());
+//!     pool.insert_again(&mut queue, &mut pass, 1_000, event)?;
 //! }
 //! assert_eq!(expired, [700, 1_700]);
 //! assert_eq!(pool.first(&queue), Some((200, 'A')));
@@ -69,5 +70,6 @@ mod pool;
 mod tick;
 
 pub use node::{Entry, Item};
+pub use pass::Pass;
 pub use pool::{InsertError, Pool, Queue};
 pub use tick::{Bounded, Tick};

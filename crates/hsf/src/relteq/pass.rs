@@ -1,8 +1,41 @@
 //! Time passes: queues that count down, and stopwatches that count up.
 
 use super::Tick;
-use super::node::{Entry, low};
+use super::node::{Entry, Link, low};
 use super::pool::{InsertError, Pool, Queue};
+
+/// A time that passes for one queue, event by event ([`Pool::synchronise`]).
+#[derive(Debug)]
+pub struct Pass {
+    left: u64,
+    /// The event that was inserted last meanwhile, and when it expires, from the queue's now on.
+    pub(super) place: Link,
+    pub(super) at: u64,
+}
+
+impl Pass {
+    /// So many ticks that will have passed.
+    #[must_use]
+    pub const fn over(ticks: u64) -> Self {
+        Self {
+            left: ticks,
+            place: None,
+            at: 0,
+        }
+    }
+
+    /// How many of them follow the queue's now: how long ago the event expired that was taken last.
+    #[must_use]
+    pub const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// The queue's now moves.
+    fn moves(&mut self, ticks: u64) {
+        self.left = self.left.saturating_sub(ticks);
+        self.at = self.at.saturating_sub(ticks);
+    }
+}
 
 impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// `ticks` pass, at most [`Pool::head`] (what is beyond is lost): all events come nearer, because
@@ -20,27 +53,29 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         }
     }
 
-    /// Takes the next event that expires within `left` ticks, and takes the ticks up to its expiry off
-    /// `left`: from then on that expiry is the queue's now. `None` once there is no other; then all of `left`
-    /// has passed, and it is 0. O(1).
-    pub fn synchronise(&mut self, queue: &mut Queue, left: &mut u64) -> Option<E> {
+    /// Takes the next event that expires in a pass, and takes the ticks up to its expiry off those that are left: from then on that
+    /// expiry is the queue's now. `None` once there is no other; then all has passed. O(1).
+    pub fn synchronise(&mut self, queue: &mut Queue, pass: &mut Pass) -> Option<E> {
         while let Some(head) = queue.head {
             let node = self.node(head);
             let span = node.span();
-            if span > *left {
-                if *left > 0 {
-                    self.set_span(head, span.saturating_sub(*left));
+            if span > pass.left {
+                if pass.left > 0 {
+                    self.set_span(head, span.saturating_sub(pass.left));
                 }
                 break;
             }
-            *left = left.saturating_sub(span);
+            pass.moves(span);
+            if pass.place == Some(head) {
+                pass.place = None;
+            }
             queue.head = node.next;
             self.give_back(head);
             if let Entry::Event(event) = node.entry {
                 return Some(event);
             }
         }
-        *left = 0;
+        pass.moves(pass.left);
         None
     }
 

@@ -51,7 +51,7 @@ pub struct Pool<T, E, const N: usize> {
     nodes: [Node<T, E>; N],
     /// Nodes that were given back.
     returned: Link,
-    /// How many nodes were ever taken: those behind are as they were made, so that `new` need not link them.
+    /// How many nodes were ever taken: nobody looks at those behind, so that `new` need not link them.
     ever_used: u16,
     used: u16,
 }
@@ -79,6 +79,13 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             ever_used: 0,
             used: 0,
         }
+    }
+
+    /// Makes it as it was at the beginning. Every queue of it has to be made anew.
+    pub const fn clear(&mut self) {
+        self.returned = None;
+        self.ever_used = 0;
+        self.used = 0;
     }
 
     /// How many nodes are in use, those of dummies included.

@@ -4,8 +4,8 @@ use crate::same_schedule::Bits4;
 use std::mem::size_of;
 use vestal_hsf::relteq::InsertError;
 use vestal_hsf::{
-    Error, Everything, Features, Hsf, Kind, LocalOrder, Pick, Pool, Queue, ServerId, ServerSpec,
-    State, TaskId, TaskState, nodes,
+    Error, Everything, Features, Hsf, Kind, LocalOrder, Pass, Pick, Pool, Queue, ServerId,
+    ServerSpec, State, TaskId, TaskState, nodes,
 };
 
 type Small<F> = Hsf<F, 3, 4, { nodes(3, 4) }>;
@@ -274,8 +274,9 @@ fn what_is_too_far_away_is_refused() {
     assert!(queue.is_empty());
     pool.insert(&mut queue, farthest, 1).unwrap();
     assert_eq!(pool.first(&queue), Some((farthest, 1)));
-    let mut left = farthest - 1;
-    assert_eq!(pool.synchronise(&mut queue, &mut left), None);
+    let mut pass = Pass::over(farthest - 1);
+    assert_eq!(pool.synchronise(&mut queue, &mut pass), None);
+    assert_eq!(pass.left(), 0);
     assert_eq!(pool.first(&queue), Some((1, 1)));
 }
 
@@ -310,4 +311,28 @@ fn a_system_can_be_a_static() {
     assert_eq!(hsf.schedule(), Pick::Idle);
     assert!(!hsf.advance(100_000), "nothing ever happens");
     assert_eq!(hsf.now(), 100_000);
+}
+
+#[test]
+fn a_system_that_was_cleared_is_a_new_one() {
+    let used = |hsf: &mut Small<Everything<Bits4>>| {
+        for (kind, priority) in [(Kind::Deferrable, 1), (Kind::Idling, 2), (Kind::Polling, 0)] {
+            let server = hsf.create_server(&spec(kind, priority, 4, 30)).unwrap();
+            let task = hsf.add_task(server, 0, 10).unwrap();
+            hsf.make_periodic(task, 7, 50).unwrap();
+        }
+        let row = ticks(hsf, 100);
+        format!(
+            "{row} {:?} {}",
+            hsf.stopwatch().collect::<Vec<_>>(),
+            hsf.now()
+        )
+    };
+    let mut hsf = Small::new();
+    let first = used(&mut hsf);
+    assert!(first.contains('0') && first.contains('i'));
+    hsf.clear();
+    assert_eq!(hsf.server_state(ServerId::new(0)), None);
+    assert_eq!((hsf.now(), hsf.schedule()), (0, Pick::Idle));
+    assert_eq!(used(&mut hsf), first);
 }

@@ -135,6 +135,69 @@ fn switching_in_is_linear_in_the_events_that_are_due() {
     }
 }
 
+/// `count` tasks of the active server get a job at the same tick; the next arrivals are those of `period` later.
+fn arrivals(count: u8, period: impl Fn(u8) -> u32) -> u64 {
+    let mut hsf = Large::new();
+    let only = server(&mut hsf, Kind::Idling, 0, LONG);
+    for number in 0..count {
+        let task = hsf.add_task(only, number, 1).unwrap();
+        hsf.make_periodic(task, 10, period(number)).unwrap();
+    }
+    hsf.schedule();
+    let _ = hsf.advance(9);
+    let (cost, handled) = cost(|| hsf.tick());
+    assert!(handled);
+    cost
+}
+
+/// `count` servers get their budget at the same tick; the most urgent one is active.
+fn replenishments(count: u8) -> u64 {
+    let mut hsf = Large::new();
+    for number in 0..count {
+        let order = LocalOrder::FixedPriority;
+        let (period, capacity, priority) = (100, 100, number);
+        let kind = Kind::Idling;
+        let spec = ServerSpec {
+            kind,
+            priority,
+            order,
+            period,
+            capacity,
+        };
+        hsf.create_server(&spec).unwrap();
+    }
+    hsf.schedule();
+    let _ = hsf.advance(99);
+    let (cost, handled) = cost(|| hsf.tick());
+    assert!(handled);
+    cost
+}
+
+/// How many times each cost is that of the line through the first two.
+fn is_linear(costs: &[u64]) -> bool {
+    let each = costs[1] - costs[0];
+    let line = (0..).map(|number| costs[0] + number * each);
+    costs.iter().zip(line).all(|(&cost, line)| cost <= line)
+}
+
+#[test]
+fn a_tick_is_linear_in_the_events_that_are_due() {
+    let same: Vec<_> = (2..30).map(|count| arrivals(count, |_| 50)).collect();
+    let later: Vec<_> = (2..30)
+        .map(|count| arrivals(count, |number| 50 + u32::from(number)))
+        .collect();
+    let replenished: Vec<_> = (2..30).map(replenishments).collect();
+    for costs in [&same, &later, &replenished] {
+        assert!(is_linear(costs), "{costs:?}");
+        assert!(costs[27] > costs[0], "the count counts");
+    }
+    // Where each comes again before the one before it all are walked past, as always before.
+    let earlier: Vec<_> = (2..30)
+        .map(|count| arrivals(count, |number| 99 - u32::from(number)))
+        .collect();
+    assert!(!is_linear(&earlier), "{earlier:?}");
+}
+
 /// `before` servers were switched out later than the one that is switched in.
 fn schedule(before: u8) -> u64 {
     let mut hsf = Large::new();

@@ -138,6 +138,8 @@ fn figure_8_one_stopwatch_for_all_servers() {
             "16: C:4 B:5 A:4 -> .:0 C:4 A:9",
         ]
     );
+    let golden = include_str!("../golden/figure8.txt");
+    assert_eq!(steps.join("\n") + "\n", golden);
 }
 
 /// Server 0 (deferrable, more urgent) has task 0: period 30, 5 ticks, from 5 on. Server 1 (idling) has
@@ -168,6 +170,16 @@ fn figure_14<F: Features>(period_of_task_1: u32, clock: Clock, ticks: usize) -> 
         host.step();
     }
     host.row
+}
+
+/// What hosts in C print as well.
+#[test]
+fn figure_14_is_the_golden_one() {
+    let rows = [(30, 125), (40, 120)].map(|(period, ticks)| {
+        let row = figure_14::<Everything<u16>>(period, Clock::Tick, ticks);
+        format!("period {period}\n{row}\n")
+    });
+    assert_eq!(rows.concat(), include_str!("../golden/figure14.txt"));
 }
 
 #[test]
@@ -228,4 +240,83 @@ fn figure_14_with_period_40_the_arrival_at_40_is_handled_at_50() {
         figure_14::<Everything<u16>>(40, Clock::Timer, 120),
         expected
     );
+}
+
+/// Task 1 executes 3 ticks, and one more until it makes its call; in form (a) it has read the time before that. Task 0
+/// takes 2 ticks from it, once just then. Who executes, and how much later than its period says each job of task 1
+/// begins.
+fn figure_2(form: char) -> (String, Vec<u32>) {
+    const OFFSET: u32 = 2;
+    const PERIOD: u32 = 10;
+    let mut hsf: Hsf<Everything<Bits4>, 1, 2, { nodes(1, 2) }> = Hsf::new();
+    let all = ServerSpec {
+        capacity: 100,
+        period: 100,
+        ..deferrable(0)
+    };
+    let server = hsf.create_server(&all).unwrap();
+    let tasks = [0, 1].map(|priority| hsf.add_task(server, priority, PERIOD).unwrap());
+    hsf.make_periodic(tasks[0], 16, 29).unwrap();
+    let delays = form == 'a';
+    if delays {
+        hsf.release(tasks[1]).unwrap();
+        assert_eq!(hsf.schedule(), Pick::Task(tasks[1]));
+        hsf.delay(tasks[1], OFFSET).unwrap();
+    } else {
+        hsf.make_periodic(tasks[1], OFFSET, PERIOD).unwrap();
+    }
+    let executes = [2, 4];
+    let (mut left, mut read) = (executes, 0);
+    let (mut row, mut late) = (String::new(), Vec::new());
+    let mut pick = hsf.schedule();
+    for now in 0..100 {
+        let next = |late: &Vec<u32>| OFFSET + late.len() as u32 * PERIOD;
+        let mut changed = now > 0 && hsf.tick();
+        if let Pick::Task(task) = pick {
+            let number = task.index();
+            if number == 1 && left[1] == 1 {
+                read = now;
+            }
+            if left[number] == 0 {
+                left[number] = executes[number];
+                changed = true;
+                if number == 1 && delays {
+                    hsf.delay(task, next(&late).saturating_sub(read)).unwrap();
+                } else {
+                    hsf.wait_period(task).unwrap();
+                }
+            }
+        }
+        if changed {
+            pick = hsf.schedule();
+        }
+        if let Pick::Task(task) = pick {
+            if task == tasks[1] && left[1] == executes[1] {
+                late.push(now - next(&late));
+            }
+            left[task.index()] -= 1;
+        }
+        row.push(match pick {
+            Pick::Task(task) => char::from_digit(task.index() as u32, 10).unwrap(),
+            Pick::Idling(_) | Pick::Idle => '.',
+        });
+    }
+    (row, late)
+}
+
+/// A job that is preempted between reading the time and delaying itself sleeps too long: the next begins 3 late, where
+/// others begin 1 late. A task that waits for its period is never late by what it does itself.
+#[test]
+fn figure_2_a_task_that_delays_itself_has_jitter_and_one_that_waits_for_its_period_has_none() {
+    let text = ['a', 'b'].map(|form| {
+        let (row, late) = figure_2(form);
+        let expected = match form {
+            'a' => [0, 1, 3, 1, 1, 1, 1, 1, 1, 1],
+            _ => [0; 10],
+        };
+        assert_eq!(late, expected);
+        let late: String = late.iter().map(|ticks| format!(" {ticks}")).collect();
+        format!("form {form}\n{row}\nlate{late}\n")
+    });
+    assert_eq!(text.concat(), include_str!("../golden/figure2.txt"));
 }

@@ -2,25 +2,18 @@
 
 use crate::system::{Arrivals, Log, System, TaskSpec, Waits, wait};
 use vestal_hsf::relteq::{Entry, Item};
-use vestal_hsf::{Features, Hsf, LocalOrder, Pick, ServerId, TaskId, TaskState, Tick, nodes};
+use vestal_hsf::{
+    Change, Features, Hooks, Hsf, LocalOrder, Pick, ServerId, TaskId, TaskState, Tick, nodes,
+};
 use vestal_testkit::Random;
 
 pub(crate) const SERVERS: usize = 4;
 pub(crate) const TASKS: usize = 8;
 pub(crate) type Scheduler<F> = Hsf<F, SERVERS, TASKS, { nodes(SERVERS, TASKS) }>;
 
-/// A scheduler that a host can call.
-pub(crate) trait Target {
+/// A scheduler that a host can call, and that tests can look into.
+pub(crate) trait Target: Hooks {
     fn create(system: &System) -> Self;
-    fn advance(&mut self, ticks: u32) -> bool;
-    fn next_event(&self) -> u32;
-    fn schedule(&mut self) -> Pick;
-    fn wait_period(&mut self, task: TaskId);
-    fn delay(&mut self, task: TaskId, ticks: u32);
-    fn delay_virtual(&mut self, task: TaskId, ticks: u32);
-    fn block(&mut self, task: TaskId);
-    fn ready(&mut self, task: TaskId);
-    fn release(&mut self, task: TaskId);
     /// Whether it has no job, as far as is known.
     fn waits(&self, task: TaskId) -> bool;
     fn is_delayed(&self, task: TaskId) -> bool;
@@ -44,42 +37,6 @@ impl<F: Features> Target for Scheduler<F> {
             }
         }
         hsf
-    }
-
-    fn advance(&mut self, ticks: u32) -> bool {
-        self.advance(ticks)
-    }
-
-    fn next_event(&self) -> u32 {
-        self.next_event()
-    }
-
-    fn schedule(&mut self) -> Pick {
-        self.schedule()
-    }
-
-    fn wait_period(&mut self, task: TaskId) {
-        self.wait_period(task).unwrap();
-    }
-
-    fn delay(&mut self, task: TaskId, ticks: u32) {
-        self.delay(task, ticks).unwrap();
-    }
-
-    fn delay_virtual(&mut self, task: TaskId, ticks: u32) {
-        self.delay_virtual(task, ticks).unwrap();
-    }
-
-    fn block(&mut self, task: TaskId) {
-        self.block(task).unwrap();
-    }
-
-    fn ready(&mut self, task: TaskId) {
-        self.ready(task).unwrap();
-    }
-
-    fn release(&mut self, task: TaskId) {
-        self.release(task).unwrap();
     }
 
     fn waits(&self, task: TaskId) -> bool {
@@ -185,8 +142,8 @@ impl<'a, S: Target> Host<'a, S> {
         let mut changed = self.now == 0;
         if self.now > 0 {
             self.owed += 1;
-            if self.clock == Clock::Tick || self.owed == self.hsf.next_event() || self.is_busy() {
-                changed |= self.hsf.advance(std::mem::take(&mut self.owed));
+            if self.clock == Clock::Tick || self.owed == self.hsf.next_timer() || self.is_busy() {
+                changed |= self.hsf.timer(std::mem::take(&mut self.owed));
             }
         }
         let ends = match self.pick {
@@ -204,7 +161,7 @@ impl<'a, S: Target> Host<'a, S> {
             changed |= self.outside(ends_job);
         }
         if changed {
-            self.pick = self.hsf.schedule();
+            self.pick = self.hsf.pick();
         }
         self.row.push(match self.pick {
             Pick::Task(task) => char::from_digit(task.index() as u32, 10).unwrap(),
@@ -251,22 +208,23 @@ impl<'a, S: Target> Host<'a, S> {
         progress.part += 1;
         if progress.part == spec.parts.len() {
             progress.part = 0;
-            self.hsf.wait_period(task);
+            self.hsf.task(task, Change::EndOfJob).unwrap();
             self.completed[index] += 1;
             return true;
         }
         let ticks = wait(self.system, index, progress.waits);
         progress.waits += 1;
         match spec.waits {
-            Waits::Delay => self.hsf.delay(task, ticks as u32),
+            Waits::Delay => self.hsf.task(task, Change::Delayed(ticks as u32)).unwrap(),
             Waits::Virtual => {
-                self.hsf.delay_virtual(task, ticks as u32);
+                let change = Change::DelayedVirtual(ticks as u32);
+                self.hsf.task(task, change).unwrap();
                 self.virtual_delays[index] = Some((self.now, ticks));
             }
             Waits::Block => {
-                self.hsf.block(task);
+                self.hsf.task(task, Change::Blocked).unwrap();
                 if ticks == 0 {
-                    self.hsf.ready(task);
+                    self.hsf.task(task, Change::Ready).unwrap();
                 } else {
                     progress.wakes_at = Some(self.now + ticks);
                 }
@@ -283,7 +241,7 @@ impl<'a, S: Target> Host<'a, S> {
             let progress = &mut self.tasks[index];
             if progress.wakes_at == Some(self.now) {
                 progress.wakes_at = None;
-                self.hsf.ready(task);
+                self.hsf.task(task, Change::Ready).unwrap();
                 changed = true;
             }
             let Arrivals::Sporadic { gap } = spec.arrivals else {
@@ -297,7 +255,7 @@ impl<'a, S: Target> Host<'a, S> {
             let server = self.system.servers[usize::from(spec.server)];
             let waits = self.hsf.waits(task) || ends == Some(index);
             if waits || server.order == LocalOrder::FixedPriority {
-                self.hsf.release(task);
+                self.hsf.task(task, Change::Released).unwrap();
                 self.log.push((self.now, index));
                 changed = true;
             }

@@ -3,7 +3,9 @@
 use crate::host::Target;
 use crate::paper_queue::{Flaw, List};
 use crate::system::{Arrivals, System, TaskSpec};
-use vestal_hsf::{Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId, TaskState};
+use vestal_hsf::{
+    Change, Error, Hooks, Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId, TaskState,
+};
 
 /// What may be wrong. All are in the paper but where it says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -384,52 +386,6 @@ impl PaperScheduler {
         self.servers[server].sq.insert(ticks.into(), event);
         self.rearm();
     }
-}
-
-impl Target for PaperScheduler {
-    fn create(system: &System) -> Self {
-        Self::new(system, None)
-    }
-
-    fn advance(&mut self, ticks: u32) -> bool {
-        assert_eq!(ticks, 1, "it is driven by ticks");
-        self.tick()
-    }
-
-    fn next_event(&self) -> u32 {
-        1
-    }
-
-    fn schedule(&mut self) -> Pick {
-        self.settle();
-        self.poll();
-        let mut left = false;
-        for _ in 0..=self.servers.len() {
-            left |= self.leave_without_work();
-            let highest = self.highest_ready_server();
-            if highest == self.current {
-                break;
-            }
-            if let Some(server) = self.current {
-                self.switch_out(server);
-                left = true;
-            }
-            let Some(server) = highest else { break };
-            if !left {
-                self.stopwatch.push_front(None);
-            }
-            self.switch_in(server);
-        }
-        self.rearm();
-        let name = |server: usize| ServerId::new(server as u8);
-        match self.current {
-            None => Pick::Idle,
-            Some(server) => match self.highest_ready_task(server) {
-                Some(task) => Pick::Task(TaskId::new(task as u8)),
-                None => Pick::Idling(name(server)),
-            },
-        }
-    }
 
     fn wait_period(&mut self, task: TaskId) {
         let now = self.now;
@@ -465,10 +421,6 @@ impl Target for PaperScheduler {
         }
     }
 
-    fn block(&mut self, task: TaskId) {
-        self.tasks[task.index()].state = TaskState::Blocked;
-    }
-
     fn ready(&mut self, task: TaskId) {
         self.settle();
         self.make_ready(task.index());
@@ -479,6 +431,66 @@ impl Target for PaperScheduler {
         self.settle();
         self.arrive(task.index(), self.now);
         self.rearm();
+    }
+}
+
+impl Hooks for PaperScheduler {
+    fn timer(&mut self, ticks: u32) -> bool {
+        assert_eq!(ticks, 1, "it is driven by ticks");
+        self.tick()
+    }
+
+    fn next_timer(&self) -> u32 {
+        1
+    }
+
+    fn pick(&mut self) -> Pick {
+        self.settle();
+        self.poll();
+        let mut left = false;
+        for _ in 0..=self.servers.len() {
+            left |= self.leave_without_work();
+            let highest = self.highest_ready_server();
+            if highest == self.current {
+                break;
+            }
+            if let Some(server) = self.current {
+                self.switch_out(server);
+                left = true;
+            }
+            let Some(server) = highest else { break };
+            if !left {
+                self.stopwatch.push_front(None);
+            }
+            self.switch_in(server);
+        }
+        self.rearm();
+        let name = |server: usize| ServerId::new(server as u8);
+        match self.current {
+            None => Pick::Idle,
+            Some(server) => match self.highest_ready_task(server) {
+                Some(task) => Pick::Task(TaskId::new(task as u8)),
+                None => Pick::Idling(name(server)),
+            },
+        }
+    }
+
+    fn task(&mut self, task: TaskId, change: Change) -> Result<(), Error> {
+        match change {
+            Change::Released => self.release(task),
+            Change::Ready => self.ready(task),
+            Change::Blocked => self.tasks[task.index()].state = TaskState::Blocked,
+            Change::EndOfJob => self.wait_period(task),
+            Change::Delayed(ticks) => self.delay(task, ticks),
+            Change::DelayedVirtual(ticks) => self.delay_virtual(task, ticks),
+        }
+        Ok(())
+    }
+}
+
+impl Target for PaperScheduler {
+    fn create(system: &System) -> Self {
+        Self::new(system, None)
     }
 
     fn waits(&self, task: TaskId) -> bool {

@@ -9,7 +9,7 @@ use crate::system::{Arrivals, System, TaskSpec, Waits, random_system};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use vestal_hsf::{
-    Everything, Features, Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId,
+    Change, Everything, Features, Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId,
 };
 
 const TICKS: u64 = 240;
@@ -391,15 +391,15 @@ fn end_of_delay<S: Target>(create: impl Fn(&System) -> S) -> u64 {
     };
     let task = TaskId::new(0);
     let mut target = create(&system);
-    target.release(task);
-    assert_eq!(target.schedule(), Pick::Task(task));
+    target.task(task, Change::Released).unwrap();
+    assert_eq!(target.pick(), Pick::Task(task));
     for _ in 0..5 {
-        let _ = target.advance(1);
+        let _ = target.timer(1);
     }
-    target.delay(task, 10);
+    target.task(task, Change::Delayed(10)).unwrap();
     let mut now = 5;
-    while target.schedule() != Pick::Task(task) {
-        let _ = target.advance(1);
+    while target.pick() != Pick::Task(task) {
+        let _ = target.timer(1);
         now += 1;
     }
     now

@@ -7,7 +7,7 @@ use crate::paper_queue::{Flaw, PaperQueue};
 use crate::same_schedule::Bits4;
 use std::collections::BTreeMap;
 use vestal_hsf::relteq::{Entry, InsertError};
-use vestal_hsf::{Bounded, Pool, Queue, Tick};
+use vestal_hsf::{Bounded, Pass, Pool, Queue, Tick};
 use vestal_testkit::Random;
 
 const QUEUES: usize = 3;
@@ -71,7 +71,7 @@ impl<T: Tick> Subject for Real<T> {
     }
 
     fn synchronise(&mut self, queue: usize, elapsed: u64, period: &Period) -> Vec<(u32, u64)> {
-        let (mut left, mut handled) = (elapsed, Vec::new());
+        let (mut pass, mut handled) = (Pass::over(elapsed), Vec::new());
         // What a tick handler does: nothing is due before the head is.
         if self
             .pool
@@ -79,12 +79,13 @@ impl<T: Tick> Subject for Real<T> {
             .is_some_and(|head| u64::from(head) >= elapsed)
         {
             self.pool.elapse(&self.queues[queue], elapsed as u32);
-            left = 0;
+            pass = Pass::over(0);
         }
-        while let Some(event) = self.pool.synchronise(&mut self.queues[queue], &mut left) {
-            handled.push((event, left));
+        while let Some(event) = self.pool.synchronise(&mut self.queues[queue], &mut pass) {
+            handled.push((event, pass.left()));
             if let Some(period) = period(event) {
-                let inserted = self.pool.insert(&mut self.queues[queue], period, event);
+                let queue = &mut self.queues[queue];
+                let inserted = self.pool.insert_again(queue, &mut pass, period, event);
                 inserted.unwrap();
             }
         }
@@ -334,7 +335,8 @@ fn check_drift<T: Tick>(period: u64, total: u64) {
         pool.elapse(&queue, step);
         pool.grow(&mut stopwatch, step).unwrap();
         now += u64::from(step);
-        while let Some(event) = pool.synchronise(&mut queue, &mut 0) {
+        let mut pass = Pass::over(0);
+        while let Some(event) = pool.synchronise(&mut queue, &mut pass) {
             assert_eq!(now, expected, "period {period}");
             expected += period;
             pool.insert(&mut queue, period, event).unwrap();

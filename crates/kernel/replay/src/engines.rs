@@ -77,6 +77,7 @@ fn servers(
         tasks,
         devices,
         levels: LevelSet::new(2)?,
+        modes: Modes::Requested,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     })

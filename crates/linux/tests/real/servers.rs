@@ -82,6 +82,7 @@ fn engine(
         tasks: &served,
         devices: &[],
         levels: LevelSet::new(1).unwrap(),
+        modes: Modes::Requested,
         granularity,
         wake_granularity: Duration::ZERO,
     });

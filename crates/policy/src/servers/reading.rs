@@ -292,14 +292,15 @@ impl<'a> Reading<'a> {
         let Given::Pibs { utilization, .. } = &spec.kind else {
             return;
         };
-        let lowest = utilization.first().copied().flatten();
-        let share =
-            lowest.and_then(|share| Utilization::new(share.numerator(), share.denominator()));
+        // At the lowest level it has to have a share, at others it may have none.
+        let shares = (0..).zip(utilization).filter_map(|(level, share)| {
+            let share = (*share)?;
+            let share = Utilization::new(share.numerator(), share.denominator())?;
+            (level == 0 || !share.is_zero()).then_some(share)
+        });
         let host = host.and_then(|host| self.set.servers.get(host));
-        let capacity = host
-            .and_then(period_of)
-            .zip(share)
-            .map(|(period, share)| share.of_floor(period));
+        let period = host.and_then(period_of);
+        let capacity = period.and_then(|period| shares.map(|share| share.of_floor(period)).min());
         let found = match (host, capacity) {
             (Some(_), Some(capacity)) if !capacity.is_zero() => return,
             // Said before.
@@ -312,7 +313,7 @@ impl<'a> Reading<'a> {
             spec.place.0,
             &format!("server[{pibs}]"),
             format!("PIBS {} with {found}", quote(&spec.name)),
-            "a server with a period on whose behalf it runs, of which its utilisation is at least 1 ns",
+            "a server with a period on whose behalf it runs, of which its utilisation at each level is none or at least 1 ns",
             "add a server with a period, or raise `utilization`",
         );
     }

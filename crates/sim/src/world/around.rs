@@ -3,7 +3,7 @@
 use super::{Step, World, find};
 use crate::count;
 use crate::observer::{JobState, Observer};
-use crate::outside::{Happened, Pause, Surroundings, Wait};
+use crate::outside::{Device, Happened, Pause, Surroundings, Wait};
 use crate::workload::{Demand, Releases};
 use vestal_core::{
     CpuId, DeviceId, Duration, Fact, Instant, JobId, Scheduler, ServerId, StopReason, TaskId,
@@ -36,16 +36,21 @@ where
         self.ask_for(id.task, wait)
     }
 
-    /// A job of `task` waits: if its device is one that is asked, the events arrive.
+    /// A job of `task` waits: if its device is one that is asked, the events arrive. Else those that are there already
+    /// are served on its behalf too.
     fn ask_for(&mut self, task: TaskId, wait: Wait) -> Step {
         let Some(outside) = self.outside.outside() else {
             return Ok(());
         };
-        let device = outside.device(wait.device);
-        let host = outside.host(task);
+        let Some(device) = outside.device(wait.device) else {
+            return Ok(());
+        };
+        let (host, pending) = (outside.host(task), outside.pending(wait.device));
         // What arrives at the end is not part of the run.
-        if device.is_some_and(|device| device.requested) && self.now < self.end {
+        if device.requested && self.now < self.end {
             self.raise(wait.device, wait.events, host.as_slice())?;
+        } else if pending > 0 {
+            self.ask_on_behalf(device, host.as_slice())?;
         }
         Ok(())
     }
@@ -92,13 +97,16 @@ where
             device: number,
             count: accepted,
         })?;
-        if device.inherits {
-            for host in hosts {
-                self.apply(Fact::Woken {
-                    task: device.bottom_half,
-                    on_behalf_of: Some(*host),
-                })?;
-            }
+        self.ask_on_behalf(device, hosts)
+    }
+
+    /// The bottom half of a device runs on behalf of these servers too, if it inherits.
+    fn ask_on_behalf(&mut self, device: Device, hosts: &[ServerId]) -> Step {
+        for host in hosts.iter().filter(|_| device.inherits) {
+            self.apply(Fact::Woken {
+                task: device.bottom_half,
+                on_behalf_of: Some(*host),
+            })?;
         }
         Ok(())
     }

@@ -174,6 +174,8 @@ struct Account {
     waiting: Waiting,
     /// By task, how many waits of its job are behind it.
     waits_done: Vec<usize>,
+    /// By device, how many events are pending.
+    pending: Vec<u64>,
     seen: Seen,
 }
 
@@ -192,11 +194,14 @@ impl Account {
                 *done += 1;
                 self.seen.blocked += 1;
                 self.waiting.push((task, device, wait.events));
+                let asks = vec![case.outside.hosts[task]];
                 // What arrives at the end is not part of the run.
                 if world.now < case.end && case.outside.devices[device].requested {
-                    let asks = vec![case.outside.hosts[task]];
                     self.seen.arrived += wait.events;
+                    self.pending[device] += wait.events;
                     facts.extend(interrupt(case, device, wait.events, asks));
+                } else if self.pending[device] > 0 {
+                    facts.extend(on_behalf(case, device, asks));
                 }
             }
         }
@@ -204,6 +209,7 @@ impl Account {
             if world.completes_now((own + device) as u16) {
                 let woken = serve(&mut self.waiting, device, counts);
                 self.seen.served += 1;
+                self.pending[device] -= 1;
                 self.seen.woken += woken.len();
                 facts.extend(woken);
             }
@@ -227,6 +233,7 @@ impl Account {
                 let waiters = self.waiting.iter().filter(|waiter| waiter.1 == device);
                 let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
                 self.seen.arrived += count;
+                self.pending[device] += count;
                 facts.extend(interrupt(case, device, *count, hosts));
             }
         }
@@ -252,6 +259,7 @@ fn ticked(case: &Case, counts: Counts) -> Seen {
     let mut account = Account {
         waiting: Vec::new(),
         waits_done: vec![0; case.tasks.len() - devices.len()],
+        pending: vec![0; devices.len()],
         seen: Seen::default(),
     };
     let mut facts;
@@ -270,18 +278,22 @@ fn ticked(case: &Case, counts: Counts) -> Seen {
 }
 
 fn interrupt(case: &Case, device: usize, count: u64, hosts: Vec<Option<ServerId>>) -> Vec<Fact> {
-    let own = case.outside.devices[device];
     let mut facts = vec![Fact::Interrupt {
         device: DeviceId(device as u16),
         count: count as u32,
     }];
-    for host in hosts.into_iter().filter(|_| own.inherits) {
-        facts.push(Fact::Woken {
-            task: own.bottom_half,
-            on_behalf_of: host,
-        });
-    }
+    facts.extend(on_behalf(case, device, hosts));
     facts
+}
+
+fn on_behalf(case: &Case, device: usize, hosts: Vec<Option<ServerId>>) -> Vec<Fact> {
+    let own = case.outside.devices[device];
+    let woken = |on_behalf_of| Fact::Woken {
+        task: own.bottom_half,
+        on_behalf_of,
+    };
+    let hosts = hosts.into_iter().filter(|_| own.inherits);
+    hosts.map(woken).collect()
 }
 
 fn serve(waiting: &mut Waiting, device: usize, counts: Counts) -> Vec<Fact> {

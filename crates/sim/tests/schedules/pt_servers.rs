@@ -68,6 +68,7 @@ fn simulated(
         tasks: &served,
         devices: &[],
         levels: LevelSet::new(3).unwrap(),
+        modes: Modes::Requested,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     })

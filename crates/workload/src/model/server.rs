@@ -6,7 +6,7 @@ use crate::codes;
 use crate::diagnostic::quote;
 use crate::number::Ratio;
 use crate::quantity::time_text;
-use crate::table::fields::{Fields, Reader, join};
+use crate::table::fields::{Fields, Reader, join, value_span};
 use crate::table::kinds::{
     Count, Cpu, Fraction, LevelName, List, Name, OneOrPerLevel, PerLevelOf, PositiveTime,
     Reference, Whole, Word, Words, words,
@@ -239,6 +239,36 @@ impl ServerTable {
         self.at_most_the_period(values, (node, field), reader);
         if let (Some(values), Some(node)) = (&self.degraded, fields.get("degraded")) {
             self.at_most_the_period(values, (node, fields.field("degraded")), reader);
+            self.at_most_the_capacity(own, values, (node, fields.field("degraded")), reader);
+        }
+    }
+
+    /// Above its own level a server gets less, or as much.
+    fn at_most_the_capacity(
+        &self,
+        own: Option<Level>,
+        degraded: &PerLevel<Service>,
+        (node, field): (&Node, String),
+        reader: &mut Reader<'_>,
+    ) {
+        let capacity = self.capacity.as_ref();
+        let of_own = own.and_then(|own| *capacity?.get(own.index())?);
+        let (Some(own), Some(capacity)) = (own, of_own) else {
+            return;
+        };
+        let above = degraded.iter().enumerate().skip(own.index() + 1);
+        for (at, value) in above.filter_map(|(at, value)| Some((at, (*value)?))) {
+            if value <= capacity {
+                continue;
+            }
+            let name = reader.level_name(at);
+            reader.error(
+                codes::DEGRADED_ABOVE_CAPACITY,
+                (value_span(node, &name), join(&field, &name)),
+                service_text(value),
+                format!("at most the capacity at its own level, {}", service_text(capacity)),
+                "lower it: while the mode is above its level, a server gets less than it has otherwise",
+            );
         }
     }
 

@@ -217,6 +217,13 @@ fn servers_that_make_no_sense() {
         (13, 1),
         &["`capacity` on a `pibs` server"],
     );
+    let degraded = "[[server]]\nname = \"p\"\nkind = \"sporadic\"\nperiod = 5\ncapacity = 2\n";
+    only(
+        &format!("{TASK}{degraded}degraded = {{ HI = 3 }}\n"),
+        codes::DEGRADED_ABOVE_CAPACITY,
+        (14, 19),
+        &["at most the capacity at its own level, 2"],
+    );
     let sporadic =
         "[[server]]\nname = \"p\"\nkind = \"sporadic\"\nperiod = 5\ncapacity = { HI = 1 }\n";
     only(

@@ -1,48 +1,55 @@
 //! On whose behalf a PIBS runs: rules (a) and (b) of [`crate::server::Pibs`].
 
-use super::Hierarchy;
+use super::{Hierarchy, Work};
 use crate::ids::{ServerId, TaskId};
-use crate::server::{Activation, Server};
+use crate::model::Level;
+use crate::server::{Activation, ByLevel, Server};
 use crate::store::Store;
 use core::cmp::Reverse;
 
 impl<S: Store> Hierarchy<S> {
-    /// Work of `task` has arrived on behalf of `named`, or of whom its configuration names. If work
+    /// Work of `task` has arrived on behalf of those `named`, or of whom its configuration names. If work
     /// of it is pending already, both wait on behalf of the host preferred of the two.
-    pub(super) fn inherit(&mut self, task: TaskId, waited: bool, named: Option<ServerId>) {
-        let Some(entry) = self.tasks.get(task.index()) else {
+    pub(super) fn inherit(
+        &mut self,
+        task: TaskId,
+        waited: bool,
+        named: &ByLevel<Option<ServerId>>,
+    ) {
+        let (Some(entry), Some(work)) = (self.tasks.get(task.index()), self.work.get(task.index()))
+        else {
             return;
         };
-        let server = entry.server;
-        let served = named.or(entry.on_behalf_of);
-        let before = self
-            .work
-            .get(task.index())
-            .and_then(|work| work.on_behalf_of);
-        let served = if waited {
-            self.preferred_host(server, before, served)
-        } else {
-            served
-        };
+        let hosts = ByLevel::from_fn(|mode| {
+            let served = named.at(mode).or(entry.on_behalf_of);
+            let before = work.hosts.at(mode).filter(|_| waited);
+            self.preferred_host(entry.server, mode, before, served)
+        });
         if let Some(work) = self.work.get_mut(task.index()) {
-            work.on_behalf_of = served;
+            work.hosts = hosts;
         }
         #[cfg(test)]
         super::counterexamples::break_rule_a(self, task);
     }
 
-    /// Of two servers on whose behalf work of a PIBS waits the more urgent one; but one that the mode
-    /// does not let it serve must not hold back the other.
+    /// Of two servers on whose behalf work of a PIBS waits the one that it runs for in `mode`: the more urgent; but
+    /// one that this mode does not let it serve must not hold back the other.
     pub(super) fn preferred_host(
         &self,
         pibs: ServerId,
+        mode: Level,
         one: Option<ServerId>,
         other: Option<ServerId>,
     ) -> Option<ServerId> {
+        #[cfg(test)]
+        let mode = match super::counterexamples::is_broken(super::counterexamples::Rule::Hosts) {
+            true => self.mode,
+            false => mode,
+        };
         let key = |&id: &ServerId| {
             let seat = self.seats.get(id.index());
             let priority = seat.map(|seat| seat.configuration.priority);
-            (Reverse((self.may_serve(pibs, id), priority)), id)
+            (Reverse((self.may_serve(pibs, id, mode), priority)), id)
         };
         one.into_iter().chain(other).min_by_key(key)
     }
@@ -62,9 +69,8 @@ impl<S: Store> Hierarchy<S> {
         let mut served = None;
         for task in self.members.get(seat.members.clone()).unwrap_or(&[]) {
             let work = self.work.get(task.index()).filter(|work| work.ready);
-            let candidate = work.and_then(|work| work.on_behalf_of);
-            let candidate = candidate.filter(|&candidate| self.may_serve(id, candidate));
-            served = self.preferred_host(id, served, candidate);
+            let candidate = work.and_then(|work| self.host_of(id, work, self.mode));
+            served = self.preferred_host(id, self.mode, served, candidate);
         }
         let Some(on_behalf_of) = served else { return };
         let Some(host) = self.seats.get(on_behalf_of.index()) else {
@@ -89,17 +95,23 @@ impl<S: Store> Hierarchy<S> {
         }
     }
 
+    /// On whose behalf a PIBS does `work` in `mode`; `None`: it does not do it in that mode.
+    pub(super) fn host_of(&self, pibs: ServerId, work: &Work, mode: Level) -> Option<ServerId> {
+        let host = work.hosts.at(mode);
+        host.filter(|&host| self.may_serve(pibs, host, mode))
+    }
+
     /// Rule (b): while the mode is above the PIBS' criticality it may serve only those that the mode
     /// is about.
-    pub(super) fn may_serve(&self, pibs: ServerId, served: ServerId) -> bool {
+    pub(super) fn may_serve(&self, pibs: ServerId, served: ServerId, mode: Level) -> bool {
         #[cfg(test)]
-        if super::counterexamples::rule_b_is_broken() {
+        if super::counterexamples::is_broken(super::counterexamples::Rule::B) {
             return true;
         }
         let criticality = |id: ServerId| {
             let seat = self.seats.get(id.index());
             seat.map(|seat| seat.configuration.criticality)
         };
-        criticality(pibs) >= Some(self.mode) || criticality(served) >= Some(self.mode)
+        criticality(pibs) >= Some(mode) || criticality(served) >= Some(mode)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::{ServerId, TaskId};
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
-use crate::server::{Pibs, ServerKind};
+use crate::server::{ByLevel, ServerKind, Utilization};
 use crate::time::{Duration, Service};
 use core::fmt;
 
@@ -32,7 +32,8 @@ pub struct ServerConfiguration {
 /// A task and the server that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServedTask {
-    /// The task. Its execution times are not enforced: the server's budget is.
+    /// The task. Its execution times are not enforced: the server's budget is. [`Modes::Adaptive`] judges by them when
+    /// the mode has to rise.
     pub task: Task,
     /// Its server.
     pub server: ServerId,
@@ -53,6 +54,23 @@ pub struct DeviceConfiguration {
     pub bottom_half: TaskId,
 }
 
+/// When the mode changes, and what becomes of jobs then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Modes {
+    /// It rises on request only ([`crate::Fact::ModeRequested`]), and returns when nothing is pending that the mode
+    /// lets run. Jobs of servers without a budget in it wait.
+    Requested,
+    /// It rises as well when a job of a task above the mode, in a server above it with a period, has used its execution
+    /// time of that mode and is not done (Missimer, Missimer and West 2016), and returns when no server with a period, of the mode's criticality at
+    /// least, has a pending job that is no bottom half. Jobs of servers without a budget in a raised mode are dropped,
+    /// and none are admitted; events of devices are kept.
+    Adaptive {
+        /// The mode rises also when a PIBS above the mode has used up its capacity and has work left, if such a server
+        /// is pending.
+        pibs_raise: bool,
+    },
+}
+
 /// Fixed priority over servers on one CPU, and a local order inside each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HierarchyConfiguration<'a> {
@@ -64,6 +82,8 @@ pub struct HierarchyConfiguration<'a> {
     pub devices: &'a [DeviceConfiguration],
     /// How many levels there are.
     pub levels: LevelSet,
+    /// When the mode changes.
+    pub modes: Modes,
     /// The smallest budget the world can enforce: a smaller remainder counts as exhausted (C2).
     pub granularity: Service,
     /// How late the world may wake the scheduler before that is worth a notice (C6).
@@ -107,8 +127,8 @@ pub enum HierarchyError {
         /// The server's index.
         server: usize,
     },
-    /// A capacity at the lowest level that is zero, below the world's granularity, or one at any
-    /// level that is above the period.
+    /// A capacity of zero at the lowest level, or at any level one that is above the period or, but for zero, below the
+    /// world's granularity: its jobs would be pending for ever.
     Capacity {
         /// The server's index.
         server: usize,
@@ -119,7 +139,8 @@ pub enum HierarchyError {
         server: usize,
     },
     /// A task in a PIBS that names no server to inherit from, itself a PIBS, or a server with so short
-    /// a period that floor(U * T) at the lowest level is zero or below the world's granularity.
+    /// a period that floor(U * T) is zero or below the world's granularity, at the lowest level or at another one at
+    /// which U is not zero.
     NothingToInherit {
         /// The task's index.
         task: usize,
@@ -216,8 +237,11 @@ impl HierarchyConfiguration<'_> {
             if period.is_zero() {
                 return Err(HierarchyError::NoPeriod { server: index });
             }
-            let lowest = capacity.at(Level::LOWEST);
-            if self.is_too_small(lowest) || capacity.iter().any(|value| value.exceeds(period)) {
+            let lacks = capacity.at(Level::LOWEST).is_zero();
+            let fits = |value: Service| {
+                !value.exceeds(period) && (value.is_zero() || value >= self.granularity)
+            };
+            if lacks || !capacity.iter().all(fits) {
                 return Err(HierarchyError::Capacity { server: index });
             }
         }
@@ -246,18 +270,30 @@ impl HierarchyConfiguration<'_> {
         let ServerKind::Pibs { utilization } = own.kind else {
             return Ok(());
         };
-        let capacity = task
+        let period = task
             .on_behalf_of
             .and_then(|served| self.servers.get(served.index()))
-            .and_then(|served| served.kind.period())
-            .map(|period| Pibs::new(utilization.at(Level::LOWEST)).capacity_for(period));
-        match capacity {
-            Some(capacity) if !self.is_too_small(capacity) => Ok(()),
+            .and_then(|served| served.kind.period());
+        match period {
+            Some(period) if has_capacity(&utilization, period, self.granularity) => Ok(()),
             Some(_) | None => Err(HierarchyError::NothingToInherit { task: index }),
         }
     }
+}
 
-    fn is_too_small(&self, capacity: Service) -> bool {
-        capacity.is_zero() || capacity < self.granularity
-    }
+/// Whether a PIBS can run on behalf of a server with `period`: in mode 0, and in every mode in which it has a share,
+/// that period gives it a capacity that can be enforced.
+pub(super) fn has_capacity(
+    utilization: &ByLevel<Utilization>,
+    period: Duration,
+    granularity: Service,
+) -> bool {
+    let suffices = |share: Utilization| {
+        let capacity = share.of_floor(period);
+        !capacity.is_zero() && capacity >= granularity
+    };
+    suffices(utilization.at(Level::LOWEST))
+        && utilization
+            .iter()
+            .all(|share| share.is_zero() || suffices(share))
 }

@@ -1,4 +1,8 @@
-//! Rules (a) and (b) of [`crate::server::Pibs`] can be broken here, to show what they are good for.
+//! Rules (a) and (b) of [`crate::server::Pibs`], and those of mode changes, can be broken here, to show what they
+//! are good for.
+
+mod changes;
+mod returns;
 
 /// A unit test's core is not the one that the kit of tests is built with, so its world is built with this one.
 #[allow(
@@ -32,18 +36,53 @@ use kit::short::{ns, span};
 use std::vec;
 use std::vec::Vec;
 
+/// A rule that can be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// A burst keeps priority and capacity of its activation.
+    A,
+    /// Whom a PIBS may serve in a raised mode.
+    B,
+    /// More budget counts from the use that ends in the same decision only.
+    Grow,
+    /// Bursts end when the mode returns, or leaves no place for them.
+    Bursts,
+    /// Hosts are remembered by mode.
+    Hosts,
+    /// A request for a mode in which nothing is pending means nothing.
+    Requests,
+    /// At the return what is at hand counts from then on.
+    Lift,
+    /// Jobs of servers without a budget are dropped.
+    Drops,
+    /// A larger share makes a burst that is over count for a shorter time.
+    Regain,
+}
+
 std::thread_local! {
-    static BREAK_A: Cell<bool> = const { Cell::new(false) };
-    static BREAK_B: Cell<bool> = const { Cell::new(false) };
+    static BROKEN: Cell<Option<Rule>> = const { Cell::new(None) };
+}
+
+/// Whether engines of this thread do without `rule`.
+pub(super) fn is_broken(rule: Rule) -> bool {
+    BROKEN.get() == Some(rule)
+}
+
+/// What `run` gives without `rule`.
+fn without<T>(rule: Rule, run: impl FnOnce() -> T) -> T {
+    BROKEN.set(Some(rule));
+    let given = run();
+    BROKEN.set(None);
+    given
 }
 
 /// An active PIBS takes over the priority of whom its latest event is for.
 pub(super) fn break_rule_a<S: Store>(engine: &mut Hierarchy<S>, task: TaskId) {
-    if !BREAK_A.get() {
+    if !is_broken(Rule::A) {
         return;
     }
     let own = engine.tasks[task.index()].server;
-    let served = engine.work[task.index()].on_behalf_of;
+    let served = engine.work[task.index()].hosts.at(engine.mode);
     let priority = served.map(|served| engine.seats[served.index()].configuration.priority);
     if let (Some((seat, _)), Some(priority)) = (engine.seat_mut(own), priority)
         && let Server::Pibs(pibs) = &mut seat.server
@@ -52,8 +91,13 @@ pub(super) fn break_rule_a<S: Store>(engine: &mut Hierarchy<S>, task: TaskId) {
     }
 }
 
-pub(super) fn rule_b_is_broken() -> bool {
-    BREAK_B.get()
+/// More budget counts from the last use, whenever that ended.
+pub(super) fn break_growing(server: &mut Server, now: Instant) {
+    if let Server::Sporadic(server) = server
+        && is_broken(Rule::Grow)
+    {
+        server.pretend_used_up(now);
+    }
 }
 
 /// The last tick of `who` before `until`, plus one: when its job was complete.
@@ -113,8 +157,7 @@ const BOUND_A_SEVENTHS: usize = 20;
 #[test]
 fn rule_a_a_burst_keeps_the_priority_of_whom_it_was_started_for() {
     assert_eq!(response_a(), 1);
-    BREAK_A.set(true);
-    let broken = response_a();
+    let broken = without(Rule::A, response_a);
     assert_eq!(broken, 4);
     assert!(broken * 7 > BOUND_A_SEVENTHS);
 }
@@ -154,8 +197,7 @@ fn longest_response_a(runs: u64) -> usize {
 #[test]
 fn rule_a_keeps_random_systems_below_the_bound_and_without_it_they_exceed_it() {
     assert!(longest_response_a(1000) * 7 <= BOUND_A_SEVENTHS);
-    BREAK_A.set(true);
-    assert!(longest_response_a(1000) * 7 > BOUND_A_SEVENTHS);
+    assert!(without(Rule::A, || longest_response_a(1000)) * 7 > BOUND_A_SEVENTHS);
 }
 
 fn by_mode(low: u64, high: u64, period: u64) -> ServerKind {
@@ -225,8 +267,7 @@ fn rule_b_a_low_pibs_serves_only_high_servers_after_the_switch() {
     // known).
     let bound_fifths = 99;
     let kept = response_b();
-    BREAK_B.set(true);
-    let broken = response_b();
+    let broken = without(Rule::B, response_b);
     assert_eq!((kept, broken), (19, 20));
     assert!(kept * 5 <= bound_fifths);
     assert!(broken * 5 > bound_fifths);

@@ -1,11 +1,11 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
+use super::configuration::has_capacity;
 use super::{CPU, Hierarchy, Work};
 use crate::fact::StopReason;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
-use crate::model::Level;
 use crate::scheduler::ContractViolation;
-use crate::server::ServerKind;
+use crate::server::{ByLevel, ServerKind};
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
@@ -57,7 +57,7 @@ impl<S: Store> Hierarchy<S> {
         Ok(())
     }
 
-    /// The latest wake-up counts, and of several hosts the one that is preferred.
+    /// The latest wake-up counts, and of several hosts the one that is preferred in each mode.
     pub(super) fn wake_up(
         &mut self,
         at: Instant,
@@ -72,7 +72,8 @@ impl<S: Store> Hierarchy<S> {
         {
             return Err(ContractViolation::UnknownServer(served));
         }
-        let woken_for = self.preferred_host(own, named, on_behalf_of);
+        let woken_for =
+            ByLevel::from_fn(|mode| self.preferred_host(own, mode, named.at(mode), on_behalf_of));
         let work = self.work_mut(task)?;
         work.staged.woken_at = work.staged.woken_at.max(Some(at));
         work.staged.woken_for = woken_for;
@@ -95,10 +96,8 @@ impl<S: Store> Hierarchy<S> {
         let ServerKind::Pibs { utilization } = own.configuration.kind else {
             return true;
         };
-        served.configuration.kind.period().is_some_and(|period| {
-            let capacity = utilization.at(Level::LOWEST).of_floor(period);
-            !capacity.is_zero() && capacity >= self.granularity
-        })
+        let period = served.configuration.kind.period();
+        period.is_some_and(|period| has_capacity(&utilization, period, self.granularity))
     }
 
     pub(super) fn charge(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
@@ -110,13 +109,12 @@ impl<S: Store> Hierarchy<S> {
         let server = self.tasks.get(job.task.index()).ok_or(unknown)?.server;
         let seat = self.seats.get_mut(server.index()).ok_or(unknown)?;
         let charged = seat.charged.checked_add(amount).ok_or(overflow)?;
-        if let Some(current) = self
-            .work
-            .get_mut(job.task.index())
-            .and_then(|work| work.jobs.current.as_mut())
-            .filter(|current| current.arrival.sequence == job.sequence)
-        {
+        let work = self.work.get_mut(job.task.index()).ok_or(unknown)?;
+        let current = work.jobs.current.as_mut();
+        if let Some(current) = current.filter(|current| current.arrival.sequence == job.sequence) {
             current.executed = current.executed.checked_add(amount).ok_or(overflow)?;
+            work.staged.charged = true;
+            self.dirty.insert(job.task);
         }
         seat.charged = charged;
         Ok(())

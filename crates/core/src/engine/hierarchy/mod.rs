@@ -18,14 +18,12 @@
 //! Missimer and West (2016) for sporadic servers and PIBS.
 //!
 //! `decide` settles in the order of C3: servers that idle are charged by time; completions and blocked
-//! jobs; charges, and with them exhaustion; a requested mode; replenishments; the idle instant; woken,
-//! interrupted and released tasks in task order; servers without work, and the activation of PIBS;
-//! selection.
+//! jobs; charges, and with them exhaustion; jobs that used more than the mode allows; a requested mode;
+//! replenishments; the idle instant; woken, interrupted and released tasks in task order; servers without
+//! work, and the activation of PIBS; selection.
 //!
-//! **Modes.** Capacities are indexed by mode. The mode rises when something outside asks for it
-//! ([`Fact::ModeRequested`]) and falls to 0 when no server that has a capacity in this mode has a
-//! pending job. A server with a capacity of zero in some mode keeps its jobs, suspended. That a job
-//! which overruns raises the mode by itself is not here yet.
+//! **Modes.** Capacities are indexed by mode. When it changes, and what becomes of jobs then, is the business of
+//! [`Modes`] and stands in `modes.rs` and `overruns.rs`.
 //!
 //! Invariants: I1 those of every server; I2 a server's counts of ready and pending tasks are those of
 //! its tasks; I3 a ready task has a current job that is not blocked; I4 a backlog stands behind a
@@ -33,7 +31,7 @@
 //!
 //! Assumptions: A1 a bottom half does the work of one interrupt, in order of arrival; A2 blocking and
 //! waking are the world's (how many events a job waits for is not known here); A3 a task's events that
-//! wait together for a PIBS run on behalf of one host, the most urgent that may be served.
+//! wait together for a PIBS run on behalf of one host, in each mode the most urgent that may be served in it.
 //!
 //! Complexity: `apply` O(1); `decide` O(facts + servers + tasks of the selected server), O(tasks of
 //! the server) more when a PIBS is activated; O(length of the list) for a sporadic server.
@@ -41,6 +39,8 @@
 mod activation;
 pub mod configuration;
 mod facts;
+mod modes;
+mod overruns;
 mod select;
 mod settle;
 
@@ -48,7 +48,7 @@ mod settle;
 mod counterexamples;
 
 pub use configuration::{
-    DeviceConfiguration, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
+    DeviceConfiguration, HierarchyConfiguration, HierarchyError, LocalOrder, Modes, ServedTask,
     ServerConfiguration,
 };
 
@@ -62,7 +62,7 @@ use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
-use crate::server::{Chunk, Server};
+use crate::server::{ByLevel, Chunk, Server};
 use crate::store::{Boxed, Entry, Store};
 use crate::time::{Instant, Service};
 use core::cmp::Reverse;
@@ -76,9 +76,13 @@ struct Work {
     bottom_half: bool,
     /// Interrupts behind the current job.
     interrupts: u32,
-    /// On whose behalf its jobs run, if its server is a PIBS.
-    on_behalf_of: Option<ServerId>,
+    /// On whose behalf its jobs run in each mode, if its server is a PIBS.
+    hosts: ByLevel<Option<ServerId>>,
     blocked: bool,
+    /// Its current job was pending when the mode returned: no analysis covers it, and it raises no mode.
+    resumed: bool,
+    /// Its current job was said to have used up its own level's execution time.
+    overran_own: bool,
     /// Counted as ready with its server.
     ready: bool,
     /// Counted as pending with its server.
@@ -91,16 +95,20 @@ struct Work {
 struct Staged {
     blocked_at: Option<Instant>,
     woken_at: Option<Instant>,
-    woken_for: Option<ServerId>,
+    /// On whose behalf events have come, by mode.
+    woken_for: ByLevel<Option<ServerId>>,
     interrupts: u32,
+    /// The current job has run, for however short a time.
+    charged: bool,
 }
 
 impl Staged {
     const NOTHING: Self = Self {
         blocked_at: None,
         woken_at: None,
-        woken_for: None,
+        woken_for: ByLevel::constant(None),
         interrupts: 0,
+        charged: false,
     };
 }
 
@@ -123,6 +131,8 @@ struct Seat {
     charged: Service,
     /// When a job of it was first confirmed to run since the last decision.
     started: Option<Instant>,
+    /// Its budget was used up since the last decision.
+    ran_out: bool,
 }
 
 /// The engine for hierarchical scheduling on one CPU.
@@ -136,6 +146,7 @@ pub struct Hierarchy<S: Store = Boxed> {
     members: S::Table<TaskId>,
     devices: S::Table<DeviceConfiguration>,
     levels: LevelSet,
+    modes: Modes,
     granularity: Service,
 
     work: S::Table<Work>,
@@ -182,7 +193,7 @@ impl<S: Store> Hierarchy<S> {
         let first = *configuration.tasks.first().ok_or(HierarchyError::NoTasks)?;
         let mut work = table::<S, _>(count, NO_WORK)?;
         for (entry, task) in work.iter_mut().zip(configuration.tasks) {
-            entry.on_behalf_of = task.on_behalf_of;
+            entry.hosts = ByLevel::constant(task.on_behalf_of);
         }
         for device in configuration.devices {
             if let Some(entry) = work.get_mut(device.bottom_half.index()) {
@@ -196,6 +207,7 @@ impl<S: Store> Hierarchy<S> {
             members,
             devices: copied::<S, _>(configuration.devices, NO_DEVICE)?,
             levels: configuration.levels,
+            modes: configuration.modes,
             granularity: configuration.granularity,
             work,
             dirty: TaskBits::new(count).ok_or(HierarchyError::TooMany { found: count })?,
@@ -310,6 +322,13 @@ impl<S: Store> Hierarchy<S> {
         }
     }
 
+    /// Visits all tasks in their order.
+    fn for_tasks(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+        for (number, _) in (0..u16::MAX).zip(0..self.work.len()) {
+            settle(self, TaskId(number));
+        }
+    }
+
     /// Visits the tasks with facts, in task order.
     fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
         let mut cursor = Cursor::default();
@@ -327,8 +346,10 @@ const NO_WORK: Work = Work {
     jobs: Jobs::NONE,
     bottom_half: false,
     interrupts: 0,
-    on_behalf_of: None,
+    hosts: ByLevel::constant(None),
     blocked: false,
+    resumed: false,
+    overran_own: false,
     ready: false,
     pending: false,
     staged: Staged::NOTHING,
@@ -400,6 +421,7 @@ fn seats<S: Store>(
             work_came: None,
             charged: Service::ZERO,
             started: None,
+            ran_out: false,
         };
         let seats = match &mut seats {
             Some(seats) => seats,
@@ -447,6 +469,7 @@ impl<S: Store> Scheduler for Hierarchy<S> {
         self.settle_idling(since_last);
         self.for_dirty(Self::settle_end);
         self.for_servers(Self::settle_charge);
+        self.settle_overruns();
         self.settle_mode_request();
         self.for_servers(Self::settle_replenishment);
         self.settle_idle_instant();
@@ -470,7 +493,9 @@ impl<S: Store> Scheduler for Hierarchy<S> {
         else {
             return Permit::NotAdmitted;
         };
-        if self.remaining_of(seat).is_zero() {
+        if !self.admits(task) {
+            Permit::NotAdmitted
+        } else if self.remaining_of(seat).is_zero() {
             Permit::Suspended {
                 until: Until::Event,
             }

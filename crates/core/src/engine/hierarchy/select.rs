@@ -5,7 +5,7 @@ use crate::ids::{JobId, ServerId, TaskId};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
 use crate::server::Server;
 use crate::store::Store;
-use crate::time::Instant;
+use crate::time::{Instant, Service};
 use core::cmp::Reverse;
 
 impl<S: Store> Hierarchy<S> {
@@ -56,17 +56,32 @@ impl<S: Store> Hierarchy<S> {
         };
         let task = *task?;
         let current = self.work.get(task.index())?.jobs.current?;
+        let (remaining, on_exhaustion) = self.budget_of(task, current.executed, seat);
         Some(Slot {
             job: JobId {
                 task,
                 sequence: current.arrival.sequence,
             },
             budget: Some(Budget {
-                remaining: self.remaining_of(seat),
+                remaining,
                 owner: BudgetOwner::Server(id),
-                on_exhaustion: OnExhaustion::Suspend,
+                on_exhaustion,
             }),
         })
+    }
+
+    /// The server's budget, or less if the job would raise the mode before that is used up, or with it.
+    fn budget_of(&self, task: TaskId, executed: Service, seat: &Seat) -> (Service, OnExhaustion) {
+        let rest = self.remaining_of(seat);
+        let raises = || {
+            let to = self
+                .next_mode(task, self.mode)
+                .filter(|_| self.is_adaptive())?;
+            let wcet = self.tasks.get(task.index())?.task.wcet;
+            let left = wcet.at(self.mode).saturating_sub(executed);
+            (left <= rest).then_some((left, OnExhaustion::RaiseMode(to)))
+        };
+        raises().unwrap_or((rest, OnExhaustion::Suspend))
     }
 
     fn due(&self, task: TaskId) -> Option<Instant> {

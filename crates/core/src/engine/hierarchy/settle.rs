@@ -1,11 +1,10 @@
 //! Settling: every consequence but the selection, in the fixed order of C3.
 
-use super::{Hierarchy, Seat, Staged};
+use super::{Hierarchy, Staged};
 use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::Arrival;
-use crate::model::Level;
 use crate::notice::{DropReason, Event};
-use crate::server::{Server, ServerKind};
+use crate::server::Server;
 use crate::store::Store;
 use crate::time::{Duration, Service};
 
@@ -32,6 +31,7 @@ impl<S: Store> Hierarchy<S> {
         if work.jobs.current.is_some() && work.jobs.completed {
             work.blocked = false;
             work.staged.blocked_at = None;
+            self.note_completed_overrun(task);
             self.next_job(task);
         } else if work.staged.blocked_at.is_some() {
             work.blocked = true;
@@ -39,12 +39,15 @@ impl<S: Store> Hierarchy<S> {
         self.count(task);
     }
 
-    /// Makes the oldest waiting job, or the next interrupt, the current one.
+    /// Makes the oldest waiting job, or the next interrupt, the current one. Nothing is known of it yet.
     fn next_job(&mut self, task: TaskId) {
         let clock = self.clock.now;
         let Some(work) = self.work.get_mut(task.index()) else {
             return;
         };
+        work.staged.charged = false;
+        work.resumed = false;
+        work.overran_own = false;
         if work.jobs.advance() || work.interrupts == 0 {
             return;
         }
@@ -55,7 +58,7 @@ impl<S: Store> Hierarchy<S> {
     }
 
     /// Brings the server's counts up to date with the state of `task` (I2).
-    fn count(&mut self, task: TaskId) {
+    pub(super) fn count(&mut self, task: TaskId) {
         let (Some(work), Some(entry)) = (
             self.work.get_mut(task.index()),
             self.tasks.get(task.index()),
@@ -74,7 +77,7 @@ impl<S: Store> Hierarchy<S> {
     /// What was executed is charged to the server: a job that completed exactly at the end of the
     /// budget did so in time, and the budget is used up all the same.
     pub(super) fn settle_charge(&mut self, id: ServerId) {
-        let now = self.clock.now;
+        let (now, is_adaptive) = (self.clock.now, self.is_adaptive());
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
         };
@@ -88,39 +91,9 @@ impl<S: Store> Hierarchy<S> {
         let had = !seat.server.remaining(chunks, now).is_zero();
         seat.server.charge(chunks, now, charged);
         if had && seat.server.remaining(chunks, now).is_zero() {
+            seat.ran_out = is_adaptive;
             self.clock.notice(Event::Depleted { server: id });
         }
-    }
-
-    pub(super) fn settle_mode_request(&mut self) {
-        if let Some(level) = self.requested.take() {
-            let to = level.min(self.levels.highest());
-            if to > self.mode {
-                self.change_mode(to);
-            }
-        }
-    }
-
-    fn change_mode(&mut self, to: Level) {
-        let (now, from) = (self.clock.now, self.mode);
-        self.mode = to;
-        self.for_servers(|engine, id| {
-            let Some((seat, chunks)) = engine.seat_mut(id) else {
-                return;
-            };
-            match (&mut seat.server, &seat.configuration.kind) {
-                (Server::Pibs(pibs), ServerKind::Pibs { utilization }) => {
-                    pibs.set_utilization(utilization.at(to));
-                }
-                (server, kind) => {
-                    if let Some(capacity) = kind.capacity() {
-                        server.set_capacity(chunks, now, capacity.at(to));
-                    }
-                }
-            }
-        });
-        let cause = None;
-        self.clock.notice(Event::ModeChanged { from, to, cause });
     }
 
     pub(super) fn settle_replenishment(&mut self, id: ServerId) {
@@ -129,40 +102,6 @@ impl<S: Store> Hierarchy<S> {
             let (had_work, came) = (seat.had_work, seat.work_came.take());
             let at = |last| had_work || came.is_some_and(|came| came <= last);
             seat.server.replenish(now, at);
-        }
-    }
-
-    /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
-    /// count, suspended jobs of degraded servers neither.
-    pub(super) fn settle_idle_instant(&mut self) {
-        if self.mode > Level::LOWEST {
-            let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
-            if !seats.any(|(id, seat)| self.is_busy(id, seat)) {
-                self.change_mode(Level::LOWEST);
-            }
-        }
-    }
-
-    /// Whether a server has pending work that it may execute in this mode, now or later.
-    fn is_busy(&self, id: ServerId, seat: &Seat) -> bool {
-        if seat.pending == 0 || !seat.configuration.kind.runs_in(self.mode) {
-            return false;
-        }
-        match &seat.server {
-            Server::Periodic(_) | Server::Sporadic(_) => true,
-            // What it may not be activated for in this mode waits for the return to mode 0, and must
-            // not hold it up.
-            Server::Pibs(_) => {
-                let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
-                let mut pending = members
-                    .iter()
-                    .filter_map(|task| self.work.get(task.index()))
-                    .filter(|work| work.pending);
-                pending.any(|work| {
-                    work.on_behalf_of
-                        .is_some_and(|served| self.may_serve(id, served))
-                })
-            }
         }
     }
 
@@ -186,13 +125,16 @@ impl<S: Store> Hierarchy<S> {
         if work.jobs.current.is_none() {
             self.next_job(task);
         }
-        if woken || arrived {
-            self.inherit(task, waited, staged.woken_for);
+        // Somebody begins to wait for what is pending already.
+        let joined = waited && staged.woken_for.at(self.mode).is_some();
+        if woken || arrived || joined {
+            self.inherit(task, waited, &staged.woken_for);
         }
         self.count(task);
     }
 
     fn admit_releases(&mut self, task: TaskId) {
+        let admits = self.admits(task);
         loop {
             let Some(work) = self.work.get_mut(task.index()) else {
                 return;
@@ -200,16 +142,23 @@ impl<S: Store> Hierarchy<S> {
             let Some(arrival) = work.jobs.arrived.pop() else {
                 return;
             };
-            if work.jobs.current.is_none() {
+            let why = if !admits {
+                DropReason::Mode
+            } else if work.jobs.current.is_none() {
                 work.jobs.begin(arrival);
-            } else if !work.jobs.waiting.push(arrival) {
-                let sequence = arrival.sequence;
-                self.clock.notice(Event::Dropped {
-                    job: JobId { task, sequence },
-                    why: DropReason::BacklogFull,
-                });
-            }
+                continue;
+            } else if work.jobs.waiting.push(arrival) {
+                continue;
+            } else {
+                DropReason::BacklogFull
+            };
+            self.notice_drop(task, arrival.sequence, why);
         }
+    }
+
+    pub(super) fn notice_drop(&mut self, task: TaskId, sequence: u64, why: DropReason) {
+        let job = JobId { task, sequence };
+        self.clock.notice(Event::Dropped { job, why });
     }
 
     /// Reports to each server whether it has work; what is too little to be enforced is discarded.

@@ -110,6 +110,7 @@ impl World {
             tasks: &served,
             devices: &[],
             levels: LevelSet::new(1).unwrap(),
+            modes: Modes::Requested,
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         });

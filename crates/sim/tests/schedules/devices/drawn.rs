@@ -82,6 +82,56 @@ fn a_device_that_is_asked_raises_its_events_when_the_job_blocks() {
 
 /// A job that waits before it has executed anything, once more at the same place, and at its end: it completes when
 /// the last event was served, without executing any more.
+/// A device has four events at 0, on behalf of the least urgent server: two of them are handled at once, the others have
+/// to wait until 8, when task 1 runs. But task 0 of the most urgent server begins to wait for them at 3, so that they
+/// are handled on its behalf.
+#[test]
+fn who_begins_to_wait_for_events_that_have_come_has_them_handled_on_its_behalf() {
+    let servers = vec![
+        server(sporadic(8, 16, 3), 3),
+        server(sporadic(12, 16, 3), 2),
+        server(sporadic(1, 8, 3), 1),
+        server(pibs(1, 4), 0),
+    ];
+    let mut bottom_half = task(3, 1, 16);
+    bottom_half.on_behalf_of = Some(ServerId(2));
+    let wait = Wait {
+        after: ns(1),
+        device: DeviceId(0),
+        events: 2,
+    };
+    let case = Case {
+        servers,
+        tasks: vec![task(0, 1, 16), task(1, 1, 16), bottom_half],
+        releases: vec![vec![2], vec![2], Vec::new()],
+        demand: vec![2, 10, 1],
+        outside: Outside {
+            devices: vec![Device {
+                bottom_half: TaskId(2),
+                cost: ns(1),
+                requested: false,
+                inherits: true,
+            }],
+            waits: vec![vec![wait]],
+            hosts: vec![Some(ServerId(0)), Some(ServerId(1)), None],
+        },
+        listed: Listed {
+            events: vec![vec![(0, 4)]],
+            modes: Vec::new(),
+        },
+        end: 18,
+    };
+    let expected = [
+        ('2', 0, 2),
+        ('0', 2, 3),
+        ('1', 3, 8),
+        ('2', 8, 10),
+        ('0', 10, 11),
+        ('1', 11, 16),
+    ];
+    assert_eq!(row(&case), drawn(&expected, 18));
+}
+
 #[test]
 fn a_job_may_wait_before_it_begins_and_at_its_end() {
     let mut case = missimer(sporadic(8, 16, 8));

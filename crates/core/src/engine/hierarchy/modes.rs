@@ -1,0 +1,194 @@
+//! Modes: what becomes of budgets and jobs when they change, and when they return.
+//!
+//! At a rise a burst under way goes on with the capacity that it began with, unless its PIBS has no share in the new
+//! mode or may not run on behalf of its host any more. At the return every burst ends: it began with a capacity that
+//! no analysis of mode 0 knows of.
+//!
+//! Under [`Modes::Adaptive`] jobs of servers without a budget in a raised mode are dropped. If they waited, as under
+//! [`Modes::Requested`], their backlog would be there at the return, when a response-time analysis of mode 0 begins
+//! with none. Degraded servers keep theirs: what they have at hand then counts as of the return.
+
+use super::{Hierarchy, Modes, Seat};
+use crate::ids::{JobId, ServerId, TaskId};
+use crate::model::Level;
+use crate::notice::{DropReason, Event};
+use crate::server::{Server, ServerKind};
+use crate::store::Store;
+
+impl<S: Store> Hierarchy<S> {
+    /// A request when nothing is pending that the new mode would be about means nothing: the mode would return in the
+    /// same decision, with a fresh budget for every server that has none in it.
+    pub(super) fn settle_mode_request(&mut self) {
+        if let Some(level) = self.requested.take() {
+            let to = level.min(self.levels.highest());
+            let is_busy = self.is_anything_busy(to);
+            #[cfg(test)]
+            let is_busy = is_busy
+                || super::counterexamples::is_broken(super::counterexamples::Rule::Requests);
+            if to > self.mode && is_busy {
+                self.change_mode(to, None);
+            }
+        }
+    }
+
+    pub(super) fn is_adaptive(&self) -> bool {
+        matches!(self.modes, Modes::Adaptive { .. })
+    }
+
+    /// Whether jobs of `task` are admitted in this mode. Events of a device are, and wait.
+    pub(super) fn admits(&self, task: TaskId) -> bool {
+        let (Some(work), Some(entry)) = (self.work.get(task.index()), self.tasks.get(task.index()))
+        else {
+            return false;
+        };
+        let seat = self.seats.get(entry.server.index());
+        #[cfg(test)]
+        if super::counterexamples::is_broken(super::counterexamples::Rule::Drops) {
+            return true;
+        }
+        !self.is_adaptive()
+            || work.bottom_half
+            || seat.is_some_and(|seat| seat.configuration.kind.runs_in(self.mode))
+    }
+
+    /// O(servers + tasks).
+    pub(super) fn change_mode(&mut self, to: Level, cause: Option<JobId>) {
+        let from = core::mem::replace(&mut self.mode, to);
+        self.clock.notice(Event::ModeChanged { from, to, cause });
+        self.for_servers(|engine, id| engine.change_budget(id, to > from));
+        if self.is_adaptive() {
+            self.for_tasks(|engine, task| engine.change_jobs(task, to > from));
+        }
+    }
+
+    fn change_jobs(&mut self, task: TaskId, is_rise: bool) {
+        if !is_rise {
+            if let Some(work) = self.work.get_mut(task.index()) {
+                work.resumed = work.jobs.current.is_some();
+            }
+        } else if !self.admits(task) {
+            self.drop_jobs(task);
+        }
+    }
+
+    /// The current job and those behind it. What was said of the current one is void.
+    fn drop_jobs(&mut self, task: TaskId) {
+        while let Some(work) = self.work.get_mut(task.index()) {
+            let Some(current) = work.jobs.current else {
+                work.blocked = false;
+                work.resumed = false;
+                work.overran_own = false;
+                work.staged.blocked_at = None;
+                work.staged.charged = false;
+                break;
+            };
+            work.jobs.advance();
+            self.notice_drop(task, current.arrival.sequence, DropReason::Mode);
+        }
+        self.count(task);
+    }
+
+    /// Gives a server its budget of the present mode.
+    fn change_budget(&mut self, id: ServerId, is_rise: bool) {
+        let (now, to) = (self.clock.now, self.mode);
+        let goes_on = self.may_go_on(id, is_rise);
+        let Some((seat, chunks)) = self.seat_mut(id) else {
+            return;
+        };
+        match (&mut seat.server, &seat.configuration.kind) {
+            (Server::Pibs(pibs), ServerKind::Pibs { utilization }) => {
+                if !goes_on {
+                    pibs.end_burst();
+                }
+                pibs.set_utilization(utilization.at(to));
+                #[cfg(test)]
+                let is_rise = is_rise
+                    && !super::counterexamples::is_broken(super::counterexamples::Rule::Regain);
+                if is_rise {
+                    pibs.regain();
+                }
+            }
+            (server, kind) => {
+                if let Some(capacity) = kind.capacity() {
+                    #[cfg(test)]
+                    super::counterexamples::break_growing(server, now);
+                    server.set_capacity(chunks, now, capacity.at(to));
+                    // Without work its next use begins later anyway, and what it used has to come back in time.
+                    if !is_rise && seat.ready > 0 {
+                        #[cfg(test)]
+                        if super::counterexamples::is_broken(super::counterexamples::Rule::Lift) {
+                            return;
+                        }
+                        server.lift(chunks, now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a PIBS may go on with its burst in the present mode, to which the mode has risen or returned.
+    fn may_go_on(&self, id: ServerId, is_rise: bool) -> bool {
+        #[cfg(test)]
+        if super::counterexamples::is_broken(super::counterexamples::Rule::Bursts) {
+            return true;
+        }
+        let Some(seat) = self.seats.get(id.index()) else {
+            return false;
+        };
+        let Server::Pibs(pibs) = &seat.server else {
+            return false;
+        };
+        is_rise
+            && seat.configuration.kind.runs_in(self.mode)
+            && pibs
+                .activation()
+                .is_none_or(|activation| self.may_serve(id, activation.on_behalf_of, self.mode))
+    }
+
+    /// Nothing is pending that the mode is about: back to mode 0. Releases of this instant do not
+    /// count, suspended jobs of degraded servers neither.
+    pub(super) fn settle_idle_instant(&mut self) {
+        if self.mode > Level::LOWEST && !self.is_anything_busy(self.mode) {
+            self.change_mode(Level::LOWEST, None);
+        }
+    }
+
+    pub(super) fn is_anything_busy(&self, mode: Level) -> bool {
+        let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
+        match self.modes {
+            Modes::Requested => seats.any(|(id, seat)| self.is_busy(id, seat, mode)),
+            Modes::Adaptive { .. } => seats.any(|(_, seat)| self.is_critical(seat, mode)),
+        }
+    }
+
+    /// Whether a server with a period, of the criticality of `mode` at least, has a pending job that is no bottom half.
+    fn is_critical(&self, seat: &Seat, mode: Level) -> bool {
+        let own = &seat.configuration;
+        let counts = seat.pending > 0 && own.criticality >= mode && own.kind.period().is_some();
+        let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
+        let mut work = members
+            .iter()
+            .filter_map(|task| self.work.get(task.index()));
+        counts && work.any(|work| work.pending && !work.bottom_half)
+    }
+
+    /// Whether a server has pending work that it may execute in `mode`, now or later.
+    fn is_busy(&self, id: ServerId, seat: &Seat, mode: Level) -> bool {
+        if seat.pending == 0 || !seat.configuration.kind.runs_in(mode) {
+            return false;
+        }
+        match &seat.server {
+            Server::Periodic(_) | Server::Sporadic(_) => true,
+            // What it may not be activated for in this mode waits for the return to mode 0, and must
+            // not hold it up.
+            Server::Pibs(_) => {
+                let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
+                let mut pending = members
+                    .iter()
+                    .filter_map(|task| self.work.get(task.index()))
+                    .filter(|work| work.pending);
+                pending.any(|work| self.host_of(id, work, mode).is_some())
+            }
+        }
+    }
+}
