@@ -50,12 +50,24 @@ pub enum How {
 pub enum Point {
     /// The manager has just got the CPU.
     RoundBegins,
+    /// It has a release in hand, under managed dispatch.
+    Released,
+    /// It arms the monitor of a budget, under managed dispatch.
+    Armed,
+    /// It has heard of an overrun.
+    Overrun,
     /// It has decided, and has not enacted.
     BeforeEnact,
     /// It gives a worker its priority back.
     BeforePriority,
     /// The thread with this duty is about to wait.
     BeforeWait(Duty),
+    /// A walker that has begun a frame.
+    FrameBegun,
+    /// A walker that was the last at a barrier, and has decided.
+    BarrierDecided,
+    /// The same, before it lets the others go on.
+    BarrierOpens,
     /// A worker, after it has read the clock on getting the CPU.
     Woken,
     /// A worker, before a body begins.

@@ -6,10 +6,11 @@ use crate::config::Mechanism;
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Planned};
 use crate::foreign::ForeignThread;
+use crate::parts::{Part, Parts};
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    Overhead, Report, StolenTime, TaskReport, ThreadCosts,
+    Overhead, PartsReport, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
 use vestal_core::{Duration, Level, Service};
@@ -102,6 +103,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
+    let threads = thread_costs(cpu, &totals, measured, continued);
     CpuReport {
         processor: cpu.processor,
         busy: totals.used.cpu,
@@ -115,7 +117,8 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        threads: thread_costs(cpu, &totals, measured, continued),
+        parts: parts_report(&manager.parts, &totals, &threads),
+        threads,
         busy_periods: busy_report(cpu, &totals, account),
         machine: machine_report(&account.stolen, measured),
         lost_notes: account.lost,
@@ -193,6 +196,27 @@ fn thread_costs(
             .saturating_sub(Service::from_nanos(totals.executed_nanos)),
         wakeups: measured.manager.wakeups,
         reactions: measured.account.reactions.of_duties(continued),
+    }
+}
+
+/// What carrying the policy out took: what managers or walkers noted, and what it took to begin and to end jobs.
+fn parts_report(noted: &Parts, totals: &TaskRecord, threads: &ThreadCosts) -> PartsReport {
+    let mut parts = noted.clone();
+    let begins = match parts.has(Part::SubFrameInit) {
+        true => Part::SubFrameInit,
+        false => Part::JobArrival,
+    };
+    parts.add(begins, &totals.start_cost);
+    parts.add(Part::JobFinish, &totals.end_cost);
+    let used = threads.cpu().saturating_add(threads.workers).as_nanos();
+    let within = parts.sum_nanos().saturating_sub(parts.elsewhere_nanos);
+    let within = within.saturating_add(parts.waiting_nanos);
+    PartsReport {
+        parts: parts
+            .iter()
+            .map(|(part, times)| (part, times.summary()))
+            .collect(),
+        system: Service::from_nanos(used.saturating_sub(within)),
     }
 }
 

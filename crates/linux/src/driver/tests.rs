@@ -2,7 +2,7 @@
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
-use crate::control::{Control, ManagerRecord, Traced};
+use crate::control::{Control, ManagerRecord, Reason, Traced};
 use crate::cpu::{Cpu, Terms};
 use crate::monitor::Monitor;
 use crate::notes::channel;
@@ -82,9 +82,9 @@ impl Driver for Told {
         }
     }
 
-    fn count(&self, control: &mut Control<'_>, (): &(), _: u64) {
-        control.record.wakeups.other += 1;
+    fn reason(&self, _: &mut Control<'_>, (): &(), _: u64) -> Reason {
         self.counted.set(self.counted.get() + 1);
+        Reason::Other
     }
 
     fn is_wanted(&self, _: &Control<'_>, (): &(), _: u64) -> bool {
