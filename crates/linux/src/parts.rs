@@ -168,4 +168,18 @@ mod tests {
         assert_eq!(some, [(Part::Barrier, 12), (Part::JobFinish, 100)]);
         assert_eq!(parts.sum_nanos(), 112);
     }
+
+    #[test]
+    fn what_all_wait_for_is_in_the_parts_of_each_and_elsewhere_but_for_what_it_did_itself() {
+        let mut all = Parts::of(&Part::OF_FRAMES);
+        all.record(Part::FrameInit, 50);
+        all.record(Part::SubFrameInit, 20);
+        for own in [0, 20, 70] {
+            let mut parts = Parts::of(&Part::OF_FRAMES);
+            parts.record(Part::SubFrameInit, 3);
+            parts.add_of_all(&all, own);
+            assert_eq!(parts.sum_nanos(), 73);
+            assert_eq!(parts.elsewhere_nanos, 70 - own);
+        }
+    }
 }

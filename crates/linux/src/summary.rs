@@ -279,3 +279,55 @@ fn limits_below(
         .filter(|&(_, limit)| granularity.is_some_and(|granularity| limit < granularity))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::ThreadCost;
+
+    /// Of each part that took something, the sum; and scheduler and system overhead.
+    fn found(parts: &[Part], used: u64) -> (Vec<(Part, u64)>, u64, u64) {
+        let mut noted = Parts::of(parts);
+        noted.record(Part::Barrier, 100);
+        noted.record(Part::Monitoring, 100);
+        (noted.elsewhere_nanos, noted.waiting_nanos) = (40, 30);
+        let mut totals = TaskRecord::default();
+        totals.start_cost.record(5);
+        totals.end_cost.record(7);
+        let threads = ThreadCosts {
+            manager: ThreadCost {
+                cpu: Service::from_nanos(20),
+                ..ThreadCost::default()
+            },
+            workers: Service::from_nanos(used),
+            ..ThreadCosts::default()
+        };
+        let report = parts_report(&noted, &totals, &threads);
+        let sums = report.parts.iter().map(|(part, times)| (*part, times.sum));
+        let some = sums.filter(|(_, sum)| *sum > 0).collect();
+        let (scheduler, system) = (report.scheduler(), report.system);
+        (some, scheduler.as_nanos(), system.as_nanos())
+    }
+
+    #[test]
+    fn what_threads_used_is_in_a_part_or_spent_waiting_or_the_systems() {
+        let walked = [
+            (Part::SubFrameInit, 5),
+            (Part::Barrier, 100),
+            (Part::JobFinish, 7),
+        ];
+        let frames = found(&Part::OF_FRAMES, 480);
+        // 500, of which 112 are in parts, 40 of them elsewhere, and 30 passed waiting.
+        assert_eq!(frames, (walked.to_vec(), 112, 500 - 112 + 40 - 30));
+        let managed = [
+            (Part::JobArrival, 5),
+            (Part::JobFinish, 7),
+            (Part::Monitoring, 100),
+        ];
+        let managers = found(&Part::OF_MANAGERS, 480);
+        assert_eq!(managers, (managed.to_vec(), 112, 398));
+        // Parts are wall-clock times, and may be longer.
+        let (_, scheduler, system) = found(&Part::OF_MANAGERS, 0);
+        assert_eq!((scheduler, system), (112, 0));
+    }
+}

@@ -277,10 +277,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             summary: length,
             share: 0.1 * figure as f64,
         }],
-        parts: PartsReport {
-            parts: parts(figure),
-            system: Service::from_millis(figure),
-        },
+        parts: parts(figure),
         threads: ThreadCosts {
             manager: ThreadCost {
                 cpu: Service::from_nanos(figure),
@@ -327,7 +324,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
 }
 
 /// Each part took one millisecond so many times, the second one twice as often, and so on.
-fn parts(figure: u64) -> Vec<(Part, Summary)> {
+fn parts(figure: u64) -> PartsReport {
     let each = Part::OF_MANAGERS.into_iter().zip(1..);
     let each = each.map(|(part, number)| {
         let summary = Summary {
@@ -339,7 +336,10 @@ fn parts(figure: u64) -> Vec<(Part, Summary)> {
         };
         (part, summary)
     });
-    each.collect()
+    PartsReport {
+        parts: each.collect(),
+        system: Service::from_millis(figure),
+    }
 }
 
 fn report(cpus: Vec<CpuReport>) -> Report {

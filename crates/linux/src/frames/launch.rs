@@ -111,28 +111,12 @@ pub(crate) fn execute(
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
     };
-    let all = |of: fn(&WalkRecord) -> &Histogram| {
-        let mut merged = Histogram::default();
-        let each = records.iter().map(of);
-        each.for_each(|histogram| merged.merge(histogram));
-        merged.summary()
-    };
-    let passed = all(|record| &record.passed);
-    let costs = FrameCosts {
-        frame: all(|record| &record.begins),
-        sub_frame: all(|record| &record.opens),
-        barrier: all(|record| &record.goes_on),
-    };
+    let counts = with_walks(counts, &records);
     let managers = managers(&common, &cpus, records);
     let noted = managers.into_iter().zip(accounts).zip(others);
     let parts = launch.parts(noted, &stuck);
     let parts: Vec<(_, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
-    let frames = FrameReport {
-        overhead,
-        passed,
-        costs,
-        ..counts
-    };
+    let frames = FrameReport { overhead, ..counts };
     Ok(framed(report(&run, &measured, &parts), frames))
 }
 
@@ -362,6 +346,25 @@ fn end(
         costs: FrameCosts::default(),
     };
     (last, report)
+}
+
+/// The report with what walkers found that waited for each other.
+fn with_walks(counts: FrameReport, records: &[WalkRecord]) -> FrameReport {
+    let all = |of: fn(&WalkRecord) -> &Histogram| {
+        let mut merged = Histogram::default();
+        let each = records.iter().map(of);
+        each.for_each(|histogram| merged.merge(histogram));
+        merged.summary()
+    };
+    FrameReport {
+        passed: all(|record| &record.passed),
+        costs: FrameCosts {
+            frame: all(|record| &record.begins),
+            sub_frame: all(|record| &record.opens),
+            barrier: all(|record| &record.goes_on),
+        },
+        ..counts
+    }
 }
 
 /// What managers note down elsewhere: the modes are those of all CPUs, and stand with the first.

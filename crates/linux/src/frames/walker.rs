@@ -1,7 +1,7 @@
 //! A walker: the thread that runs the jobs of one CPU, sub-frame by sub-frame.
 
 use super::common::Common;
-use super::domain::{Domain, Step, Turn, cpu_of};
+use super::domain::{Spent, Step, Turn, cpu_of};
 use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
 use crate::error::message_of;
@@ -60,16 +60,16 @@ impl Default for WalkRecord {
 }
 
 impl WalkRecord {
-    /// A call of the domain took so long, once it was this walker's turn; without a decision it was for `part`.
-    fn note_call(&mut self, domain: &mut Domain, took: u64, part: Part) {
-        let spent = domain.take_spent();
+    /// A call of the domain took so long, once it was this walker's turn; without a decision it was for `part`. `all`: what
+    /// was decided for all CPUs.
+    fn note_call(&mut self, all: &mut Parts, spent: Spent, (took, part): (u64, Part)) {
         if let Some(arrivals) = spent.arrivals {
             self.parts.record(Part::JobArrival, arrivals);
         }
         let rest = took.saturating_sub(spent.arrivals.unwrap_or(0));
         match spent.decided {
             Some(decided) => {
-                domain.record.parts.record(decided, rest);
+                all.record(decided, rest);
                 self.decided_nanos = self.decided_nanos.saturating_add(rest);
             }
             None => self.parts.record(part, rest),
@@ -187,7 +187,9 @@ impl Walk<'_, '_> {
         let turn = domain.turn(self.index, now, &mut self.jobs);
         #[cfg(feature = "real")]
         if is_due {
-            self.worker.own.delay(crate::fault::Point::FrameBegun);
+            self.worker
+                .own
+                .delay(crate::fault::point::Point::FrameBegun);
         }
         let done = monotonic_nanos();
         if is_due {
@@ -197,7 +199,10 @@ impl Walk<'_, '_> {
         }
         domain.scheduler.sink().close();
         let took = done.saturating_sub(clock);
-        self.record.note_call(&mut domain, took, Part::SubFrameInit);
+        let spent = domain.take_spent();
+        let all = &mut domain.record.parts;
+        self.record
+            .note_call(all, spent, (took, Part::SubFrameInit));
         drop(domain);
         match (self.awaited.take(), &turn) {
             (Some(Awaited::Frame(since)), Ok(Turn::Walk(_))) => {
@@ -247,7 +252,9 @@ impl Walk<'_, '_> {
             let is_last = domain.arrive(self.index, (at, now), barrier);
             #[cfg(feature = "real")]
             if is_last == Ok(true) {
-                self.worker.own.delay(crate::fault::Point::BarrierDecided);
+                self.worker
+                    .own
+                    .delay(crate::fault::point::Point::BarrierDecided);
             }
             let done = monotonic_nanos();
             let after = self.worker.cpu.instant(done);
@@ -255,14 +262,18 @@ impl Walk<'_, '_> {
             domain.scheduler.sink().close();
             self.record.handling.record(done.saturating_sub(clock));
             let took = done.saturating_sub(clock);
-            self.record.note_call(&mut domain, took, Part::Barrier);
+            let spent = domain.take_spent();
+            let all = &mut domain.record.parts;
+            self.record.note_call(all, spent, (took, Part::Barrier));
             is_last?
         };
         if is_last {
             let opened = monotonic_nanos();
             self.common.opened.set(opened);
             #[cfg(feature = "real")]
-            self.worker.own.delay(crate::fault::Point::BarrierOpens);
+            self.worker
+                .own
+                .delay(crate::fault::point::Point::BarrierOpens);
             self.common.meeting.open();
             let took = monotonic_nanos().saturating_sub(opened);
             self.record.parts.record(Part::Barrier, took);
@@ -348,4 +359,34 @@ fn span(cpu: usize, at: Instant, edge: Edge) -> Record {
         edge,
     };
     Record { at, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(parts: &Parts) -> Vec<(Part, u64)> {
+        let sums = parts
+            .iter()
+            .map(|(part, times)| (part, times.summary().sum));
+        sums.filter(|(_, sum)| *sum > 0).collect()
+    }
+
+    #[test]
+    fn a_decision_is_for_all_but_for_the_releases_that_it_is_told_of() {
+        let (mut record, mut all) = (WalkRecord::default(), Parts::of(&Part::OF_FRAMES));
+        let own = (100, Part::Barrier);
+        record.note_call(&mut all, Spent::default(), own);
+        assert_eq!(sums(&record.parts), [(Part::Barrier, 100)]);
+        assert_eq!((sums(&all), record.decided_nanos), (Vec::new(), 0));
+        let spent = Spent {
+            decided: Some(Part::SubFrameOverrun),
+            arrivals: Some(30),
+        };
+        record.note_call(&mut all, spent, own);
+        let expected = [(Part::Barrier, 100), (Part::JobArrival, 30)];
+        assert_eq!(sums(&record.parts), expected);
+        assert_eq!(sums(&all), [(Part::SubFrameOverrun, 70)]);
+        assert_eq!(record.decided_nanos, 70);
+    }
 }
