@@ -55,12 +55,30 @@ fn a_real_run_answers_in_the_shape_of_a_simulated_one() {
         assert!(real["machine"].get(&key).is_some(), "{key}");
     }
     for mechanism in real["overhead"].as_object().unwrap().values() {
-        assert_eq!(keys(mechanism), ["count", "max", "mean", "p99", "share"]);
+        let figures = ["count", "max", "mean", "p99", "share", "share_max"];
+        assert_eq!(keys(mechanism), figures);
     }
+    adds_up(&real);
+    assert_eq!(simulated["parts"], serde_json::Value::Null);
     assert_eq!(real["jobs"]["released"], simulated["jobs"]["released"]);
     assert_eq!(real["modes"][0]["from"], "LO");
     assert_eq!(real["modes"][0]["to"], "HI");
     keeps_its_guarantees(&done, "amc");
+}
+
+/// The parts of each CPU are its overhead, and their shares that of the scheduler.
+fn adds_up(real: &serde_json::Value) {
+    for cpu in real["cpus"].as_array().unwrap() {
+        let parts = cpu["parts_ns"].as_object().unwrap().values();
+        let sum: u64 = parts.map(|nanos| nanos.as_u64().unwrap()).sum();
+        assert!(sum > 0, "{cpu:#}");
+        assert_eq!(cpu["overhead_ns"], sum, "{cpu:#}");
+    }
+    let parts = &real["parts"];
+    let of_parts = parts["parts"].as_object().unwrap().values();
+    let shares: f64 = of_parts.map(|cost| cost["share"].as_f64().unwrap()).sum();
+    let all = parts["scheduler"]["share"].as_f64().unwrap();
+    assert!((shares - all).abs() < 1e-9, "{parts:#}");
 }
 
 /// No guaranteed deadline was missed but where only stolen time explains it, which is said by 5.

@@ -114,11 +114,11 @@ pub mod name {
     pub const DETECTION: &str = "detection";
     /// What a job may exceed a limit by before that is an overrun.
     pub const TOLERANCE: &str = "tolerance";
-    /// The beginning of a frame.
+    /// From when a frame should begin until a CPU knows its jobs.
     pub const FRAME: &str = "frame";
-    /// The beginning of a sub-frame.
+    /// From when the last CPU comes to the end of a sub-frame until it has decided.
     pub const SUB_FRAME: &str = "sub-frame";
-    /// A barrier of all CPUs.
+    /// From then until a CPU knows what is next.
     pub const BARRIER: &str = "barrier";
 }
 

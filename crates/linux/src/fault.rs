@@ -1,8 +1,10 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
-pub use crate::sys::process::reap;
+pub(crate) mod point;
 
-use crate::account::Duty;
+pub use crate::sys::process::reap;
+pub use point::Point;
+
 use crate::sys;
 use crate::words::{Phase, Stage};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -43,33 +45,6 @@ pub enum How {
     Burn,
     /// It sleeps.
     Sleep,
-}
-
-/// A point of the run's own code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
-    /// The manager has just got the CPU.
-    RoundBegins,
-    /// It has decided, and has not enacted.
-    BeforeEnact,
-    /// It gives a worker its priority back.
-    BeforePriority,
-    /// The thread with this duty is about to wait.
-    BeforeWait(Duty),
-    /// A worker, after it has read the clock on getting the CPU.
-    Woken,
-    /// A worker, before a body begins.
-    JobStart,
-    /// A burning job, between its look at the clock and its look at who else had the CPU.
-    BurnLook,
-    /// A worker, after it has read the clock at the end of a body.
-    BodyEnd,
-    /// A worker, after a body has ended.
-    JobEnd,
-    /// The idle detector, before it answers.
-    IdleAnswer,
-    /// The watchdog, before it looks.
-    WatchdogLook,
 }
 
 /// Blocks every signal in the calling thread, as a job body might.

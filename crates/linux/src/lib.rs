@@ -74,6 +74,7 @@ pub mod measure;
 mod meter;
 mod monitor;
 mod notes;
+mod parts;
 mod plan;
 mod queue;
 pub mod recording;

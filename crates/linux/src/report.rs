@@ -5,6 +5,7 @@ use crate::barrier::Barrier;
 use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::monitor::Monitor;
+pub use crate::parts::Part;
 pub use crate::recording::Recorded;
 use crate::sys::Processor;
 use vestal_core::{Duration, Instant, JobId, Level, Service};
@@ -82,6 +83,19 @@ pub struct FrameReport {
     /// How long it took from when the last CPU came to a barrier, and had decided, until each of the others went on, in
     /// nanoseconds.
     pub passed: Summary,
+    /// What frames lose.
+    pub costs: FrameCosts,
+}
+
+/// What frames lose beside what it takes to begin and to end each job, one after the other; in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FrameCosts {
+    /// From when a frame should begin until a CPU that waited for it knows its jobs: of each.
+    pub frame: Summary,
+    /// From when the last CPU comes to a barrier until it opens it.
+    pub sub_frame: Summary,
+    /// From then until a CPU knows what is next: of each.
+    pub barrier: Summary,
 }
 
 /// What a run measured on one CPU of its set.
@@ -113,6 +127,8 @@ pub struct CpuReport {
     pub tasks: Vec<TaskReport>,
     /// What the mechanisms of this world cost.
     pub overhead: Vec<Overhead>,
+    /// The same in the parts of Sigrist et al. (2015).
+    pub parts: PartsReport,
     /// What the CPU's own threads used, and why its manager was woken.
     pub threads: ThreadCosts,
     /// Intervals in which there were jobs to do.
@@ -180,6 +196,26 @@ pub struct Overhead {
     pub summary: Summary,
     /// Their sum as a share of the run's duration.
     pub share: f64,
+}
+
+/// What carrying the policy out took of a CPU, as Sigrist et al. (2015, section VI-C) split it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartsReport {
+    /// Each part, in the order of [`Part::OF_FRAMES`] or [`Part::OF_MANAGERS`]; its times in nanoseconds.
+    pub parts: Vec<(Part, Summary)>,
+    /// Their *system overhead*: CPU time of the CPU's own threads outside the bodies of jobs that is in no part, such as
+    /// system calls and switches of threads, by the kernel's account. What a walker spins for while it waits for others is no
+    /// part of it, and neither is what the watchdog uses.
+    pub system: Service,
+}
+
+impl PartsReport {
+    /// Their *scheduler overhead*: the sum of the parts, in wall-clock time.
+    #[must_use]
+    pub fn scheduler(&self) -> Duration {
+        let sums = self.parts.iter().map(|(_, summary)| summary.sum);
+        Duration::from_nanos(sums.fold(0, u64::saturating_add))
+    }
 }
 
 /// Why the manager was woken. Each wake-up counts once: for the first of these that applied.

@@ -6,10 +6,11 @@ use crate::config::Mechanism;
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Planned};
 use crate::foreign::ForeignThread;
+use crate::parts::{Part, Parts};
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    Overhead, Report, StolenTime, TaskReport, ThreadCosts,
+    Overhead, PartsReport, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
 use vestal_core::{Duration, Level, Service};
@@ -102,6 +103,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
+    let threads = thread_costs(cpu, &totals, measured, continued);
     CpuReport {
         processor: cpu.processor,
         busy: totals.used.cpu,
@@ -115,7 +117,8 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        threads: thread_costs(cpu, &totals, measured, continued),
+        parts: parts_report(&manager.parts, &totals, &threads),
+        threads,
         busy_periods: busy_report(cpu, &totals, account),
         machine: machine_report(&account.stolen, measured),
         lost_notes: account.lost,
@@ -196,6 +199,27 @@ fn thread_costs(
     }
 }
 
+/// What carrying the policy out took: what managers or walkers noted, and what it took to begin and to end jobs.
+fn parts_report(noted: &Parts, totals: &TaskRecord, threads: &ThreadCosts) -> PartsReport {
+    let mut parts = noted.clone();
+    let begins = match parts.has(Part::SubFrameInit) {
+        true => Part::SubFrameInit,
+        false => Part::JobArrival,
+    };
+    parts.add(begins, &totals.start_cost);
+    parts.add(Part::JobFinish, &totals.end_cost);
+    let used = threads.cpu().saturating_add(threads.workers).as_nanos();
+    let within = parts.sum_nanos().saturating_sub(parts.elsewhere_nanos);
+    let within = within.saturating_add(parts.waiting_nanos);
+    PartsReport {
+        parts: parts
+            .iter()
+            .map(|(part, times)| (part, times.summary()))
+            .collect(),
+        system: Service::from_nanos(used.saturating_sub(within)),
+    }
+}
+
 fn busy_report(cpu: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport {
     let log = &account.busy;
     let mut length = Histogram::default();
@@ -254,4 +278,56 @@ fn limits_below(
     limits
         .filter(|&(_, limit)| granularity.is_some_and(|granularity| limit < granularity))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::ThreadCost;
+
+    /// Of each part that took something, the sum; and scheduler and system overhead.
+    fn found(parts: &[Part], used: u64) -> (Vec<(Part, u64)>, u64, u64) {
+        let mut noted = Parts::of(parts);
+        noted.record(Part::Barrier, 100);
+        noted.record(Part::Monitoring, 100);
+        (noted.elsewhere_nanos, noted.waiting_nanos) = (40, 30);
+        let mut totals = TaskRecord::default();
+        totals.start_cost.record(5);
+        totals.end_cost.record(7);
+        let threads = ThreadCosts {
+            manager: ThreadCost {
+                cpu: Service::from_nanos(20),
+                ..ThreadCost::default()
+            },
+            workers: Service::from_nanos(used),
+            ..ThreadCosts::default()
+        };
+        let report = parts_report(&noted, &totals, &threads);
+        let sums = report.parts.iter().map(|(part, times)| (*part, times.sum));
+        let some = sums.filter(|(_, sum)| *sum > 0).collect();
+        let (scheduler, system) = (report.scheduler(), report.system);
+        (some, scheduler.as_nanos(), system.as_nanos())
+    }
+
+    #[test]
+    fn what_threads_used_is_in_a_part_or_spent_waiting_or_the_systems() {
+        let walked = [
+            (Part::SubFrameInit, 5),
+            (Part::Barrier, 100),
+            (Part::JobFinish, 7),
+        ];
+        let frames = found(&Part::OF_FRAMES, 480);
+        // 500, of which 112 are in parts, 40 of them elsewhere, and 30 passed waiting.
+        assert_eq!(frames, (walked.to_vec(), 112, 500 - 112 + 40 - 30));
+        let managed = [
+            (Part::JobArrival, 5),
+            (Part::JobFinish, 7),
+            (Part::Monitoring, 100),
+        ];
+        let managers = found(&Part::OF_MANAGERS, 480);
+        assert_eq!(managers, (managed.to_vec(), 112, 398));
+        // Parts are wall-clock times, and may be longer.
+        let (_, scheduler, system) = found(&Part::OF_MANAGERS, 0);
+        assert_eq!((scheduler, system), (112, 0));
+    }
 }

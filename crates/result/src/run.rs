@@ -64,6 +64,9 @@ pub struct Run {
     /// What each mechanism cost, by its name; empty for a simulated run without costs.
     #[serde(default)]
     pub overhead: BTreeMap<String, Cost>,
+    /// What carrying the policy out took of the CPUs of a real run, part by part; null for a simulated one.
+    #[serde(default)]
+    pub parts: Option<Parts>,
     /// What the machine did.
     #[serde(default)]
     pub machine: Machine,
@@ -247,16 +250,23 @@ pub struct Tardiness {
 }
 
 /// What a CPU did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuRow {
     /// Its number.
     pub cpu: u16,
     /// How long it executed jobs.
     #[serde(default)]
     pub busy_ns: u64,
-    /// How long it was taken for what carrying the policy out costs; of simulated runs alone.
+    /// How long it was taken for what carrying the policy out costs: of a simulated run its costs, of a real one the sum of
+    /// `parts_ns`.
     #[serde(default)]
     pub overhead_ns: u64,
+    /// The same by part, of real runs alone.
+    #[serde(default)]
+    pub parts_ns: Ordered<u64>,
+    /// What the threads of a real run used of it beside that, outside the bodies of jobs.
+    #[serde(default)]
+    pub system_ns: u64,
     /// How often a job got it.
     #[serde(default)]
     pub switches: u64,
@@ -358,8 +368,35 @@ pub struct Cost {
     pub p99: Option<u64>,
     /// The largest.
     pub max: Option<u64>,
-    /// Its share of the interval.
+    /// Its share of the interval: of the time of all CPUs.
     pub share: Option<f64>,
+    /// The largest share of the time of one CPU; null for a simulated run.
+    #[serde(default)]
+    pub share_max: Option<f64>,
+}
+
+/// What carrying a policy out took of the CPUs of a real run, as Sigrist et al. (2015, section VI-C) split it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parts {
+    /// Each part, in the paper's order. The shares of all together are those of `scheduler`, but for the largest.
+    pub parts: Ordered<Cost>,
+    /// Scheduler overhead: the sum of the parts.
+    pub scheduler: PerCpu,
+    /// System overhead: CPU time of the run's own threads outside the bodies of jobs that is in no part.
+    pub system: PerCpu,
+}
+
+/// What was taken of each CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PerCpu {
+    /// The mean of all CPUs.
+    pub mean_ns: u64,
+    /// That of the CPU with the most.
+    pub max_ns: u64,
+    /// The mean as a share of the interval.
+    pub share: f64,
+    /// The most as a share of the interval.
+    pub share_max: f64,
 }
 
 /// What the machine did during a run.

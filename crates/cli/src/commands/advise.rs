@@ -223,6 +223,7 @@ fn with_options(choice: &Choice) -> String {
 fn for_run(mechanism: &str) -> String {
     match mechanism.split_once('/') {
         Some(("native", monitor)) => format!(" --monitor {monitor}"),
+        Some(("ftts", barrier)) => format!(" --barrier {barrier}"),
         Some((dispatch, _)) => format!(" --dispatch {dispatch}"),
         None => format!(" --mechanism {mechanism}"),
     }

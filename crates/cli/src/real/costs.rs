@@ -8,8 +8,8 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use vestal_experiment::costs::name;
-use vestal_linux::report::CpuReport;
-use vestal_linux::{Ended, Summary};
+use vestal_linux::report::{CpuReport, FrameCosts};
+use vestal_linux::{Ended, Rights, Summary};
 use vestal_result::bench::Primitive;
 
 /// What there is to say of a cost.
@@ -40,8 +40,41 @@ pub(crate) fn costs(
     let report = executive
         .run(session.duration)
         .map_err(|error| blame("measure what mechanisms cost".to_owned(), error))?;
-    let ended = report.ended == Ended::Finished;
-    Ok(report.cpus.first().filter(|_| ended).map(of_cpu))
+    if report.ended != Ended::Finished {
+        return Ok(None);
+    }
+    Ok(match &report.frames {
+        Some(frames) => Some(of_frames(&report.cpus, &frames.costs)),
+        None => report.cpus.first().map(of_cpu),
+    })
+}
+
+/// Two CPUs of the machine that the process may use, `first` as the first of them; `None`: it may not use two.
+pub(crate) fn two_processors(first: Option<usize>) -> Option<Vec<usize>> {
+    let allowed = Rights::probe().processors;
+    let all = allowed.into_iter().map(|processor| processor.0);
+    // The first one is the most disturbed on most machines.
+    let mut others = all.rev().filter(|&other| first != Some(other));
+    let first = first.or_else(|| others.next())?;
+    Some(vec![first, others.next()?])
+}
+
+/// What walkers of all CPUs lose.
+fn of_frames(cpus: &[CpuReport], lost: &FrameCosts) -> Vec<Primitive> {
+    let of_jobs = [name::JOB_START, name::JOB_END].map(|wanted| {
+        let overheads = cpus.iter().flat_map(|cpu| &cpu.overhead);
+        let of_this = overheads.filter(|it| it.mechanism == wanted);
+        let all = of_this.fold(Summary::default(), |all, each| all.and(&each.summary));
+        (wanted, all)
+    });
+    let of_frames = [
+        (name::FRAME, lost.frame),
+        (name::SUB_FRAME, lost.sub_frame),
+        (name::BARRIER, lost.barrier),
+    ];
+    let all = of_jobs.into_iter().chain(of_frames);
+    let some = all.filter(|(_, found)| found.count > 0);
+    some.map(|(name, found)| cost(name, &found)).collect()
 }
 
 /// Costs of which there is none are left out: they are missed where they are wanted.

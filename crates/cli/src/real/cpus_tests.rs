@@ -6,8 +6,8 @@ use crate::real::outcome;
 use std::path::PathBuf;
 use vestal_core::{Instant, JobId, Level};
 use vestal_linux::report::{
-    BusyReport, CpuReport, EnforcementReport, JobCounts, MachineReport, ModeChange, TaskReport,
-    ThreadCost, ThreadCosts, Wakeups,
+    BusyReport, CpuReport, EnforcementReport, JobCounts, MachineReport, ModeChange, Part,
+    PartsReport, TaskReport, ThreadCost, ThreadCosts, Wakeups,
 };
 use vestal_linux::rights::Throttling;
 use vestal_linux::{Ended, Report, Rights, Summary};
@@ -277,6 +277,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             summary: length,
             share: 0.1 * figure as f64,
         }],
+        parts: parts(figure),
         threads: ThreadCosts {
             manager: ThreadCost {
                 cpu: Service::from_nanos(figure),
@@ -319,6 +320,25 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         release_lateness: Summary::default(),
         lost_notices: 0,
         suspensions: None,
+    }
+}
+
+/// Each part took one millisecond so many times, the second one twice as often, and so on.
+fn parts(figure: u64) -> PartsReport {
+    let each = Part::OF_MANAGERS.into_iter().zip(1..);
+    let each = each.map(|(part, number)| {
+        let summary = Summary {
+            count: number * figure,
+            mean: 1_000_000.0,
+            max: 1_000_000,
+            sum: number * figure * 1_000_000,
+            ..Summary::default()
+        };
+        (part, summary)
+    });
+    PartsReport {
+        parts: each.collect(),
+        system: Service::from_millis(figure),
     }
 }
 
@@ -428,6 +448,50 @@ fn figures_of_the_machine_are_sums_and_extremes_of_all_cpus() {
     assert!(
         (cost.share.unwrap() - 0.6).abs() < 1e-9,
         "that of the time of both"
+    );
+}
+
+/// In a second the CPUs' parts take 5 and 7 ms, 10 and 14, 15 and 21, 20 and 28.
+#[test]
+fn the_parts_of_each_cpu_add_up_to_its_overhead_and_those_of_all_to_the_mean() {
+    let session = session(TWO_CPUS, "pedf-vd");
+    let run = outcome::result(&session, &on(&[4, 6]), &of_two(&session)).run;
+    for (cpu, sum_ms) in run.cpus.iter().zip([50, 70]) {
+        let sum: u64 = cpu.parts_ns.0.iter().map(|(_, nanos)| nanos).sum();
+        assert_eq!(
+            (cpu.overhead_ns, sum),
+            (sum_ms * 1_000_000, cpu.overhead_ns)
+        );
+    }
+    let found = run.parts.unwrap();
+    let names: Vec<&str> = found
+        .parts
+        .0
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["job-arrival", "job-finish", "monitoring", "job-overrun"]
+    );
+    let (scheduler, system) = (found.scheduler, found.system);
+    assert_eq!(
+        (scheduler.mean_ns, scheduler.max_ns),
+        (60_000_000, 70_000_000)
+    );
+    assert_eq!((system.mean_ns, system.max_ns), (6_000_000, 7_000_000));
+    let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
+    assert!(near(scheduler.share, 0.06) && near(scheduler.share_max, 0.07));
+    assert!(near(system.share, 0.006) && near(system.share_max, 0.007));
+    let finish = found.parts.get("job-finish").unwrap();
+    assert_eq!(finish.count, 24);
+    assert!(near(finish.share.unwrap(), 0.012) && near(finish.share_max.unwrap(), 0.014));
+    let shares = found.parts.0.iter().filter_map(|(_, cost)| cost.share);
+    assert!(near(shares.sum(), scheduler.share));
+    assert_eq!(
+        super::super::parts::line(&found),
+        "scheduler overhead 6.000% (7.000% of one CPU) of the time: job-arrival 0.600%, job-finish 1.200%, \
+         monitoring 1.800%, job-overrun 2.400%; system overhead 0.600% (0.700% of one CPU)"
     );
 }
 

@@ -40,6 +40,10 @@ pub(crate) fn costs(_: &Session, _: &Settings) -> Result<Option<Vec<Primitive>>,
     ))
 }
 
+pub(crate) fn two_processors(_: Option<usize>) -> Option<Vec<usize>> {
+    None
+}
+
 pub(crate) fn slack_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",

@@ -1,7 +1,7 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
-use super::{frames, threads};
+use super::{frames, parts, threads};
 use crate::quantity::short;
 use crate::session::Session;
 use vestal_core::Service;
@@ -55,12 +55,7 @@ pub(super) fn machine_lines(
             recorded.records, recorded.lost
         ));
     }
-    let costs = threads::overhead(&report.cpus);
-    let share: f64 = costs.values().filter_map(|cost| cost.share).sum();
-    lines.push(format!(
-        "our own mechanisms cost {:.3}% of the time",
-        share * 100.0
-    ));
+    lines.push(parts::line(&parts::of_run(report)));
     let (own, busy) = (threads::costs(report), threads::busy_periods(&report.cpus));
     lines.push(format!(
         "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",

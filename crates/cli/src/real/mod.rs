@@ -23,6 +23,8 @@ mod outcome;
 #[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
+mod parts;
+#[cfg(target_os = "linux")]
 mod share;
 #[cfg(target_os = "linux")]
 mod slack_trace;
@@ -32,13 +34,13 @@ mod threads;
 mod work;
 
 #[cfg(target_os = "linux")]
-pub(crate) use costs::costs;
+pub(crate) use costs::{costs, two_processors};
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
     RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives,
-    slack_trace,
+    slack_trace, two_processors,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};

@@ -2,8 +2,7 @@
 
 use super::linux::{dispatch, proof};
 use super::machine::machine;
-use super::threads;
-use super::{Settings, frames};
+use super::{Settings, frames, parts, threads};
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use vestal_core::{CpuId, TaskId};
@@ -84,7 +83,9 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
                 switches: cpu.report.switches,
                 preemptions: cpu.report.preemptions,
                 migrations: 0,
-                overhead_ns: 0,
+                overhead_ns: cpu.report.parts.scheduler().as_nanos(),
+                parts_ns: parts::of_cpu(&cpu.report.parts),
+                system_ns: cpu.report.parts.system.as_nanos(),
             })
             .collect(),
         servers: servers(session, report),
@@ -94,6 +95,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
             .map(|found| of_frames(found, session))
             .unwrap_or_default(),
         overhead: threads::overhead(&report.cpus),
+        parts: Some(parts::of_run(report)),
         machine: machine(report, dispatch),
         proof: Some(proof(session, settings)),
         ..RunResult::of(session, World::Linux, dispatch)

@@ -72,23 +72,28 @@ pub(super) fn switches_each(busy: &BusyPeriods) -> f64 {
 
 /// What each mechanism cost on all CPUs, by its name; its share is that of the time of all of them.
 pub(super) fn overhead(cpus: &[CpuReport]) -> BTreeMap<String, Cost> {
-    let mut all: BTreeMap<&str, (Summary, f64)> = BTreeMap::new();
+    let mut all: BTreeMap<&str, Vec<(Summary, f64)>> = BTreeMap::new();
     for found in cpus.iter().flat_map(|cpu| &cpu.overhead) {
-        let (summary, share) = all.entry(found.mechanism).or_default();
-        *summary = summary.and(&found.summary);
-        *share += found.share;
+        let each = all.entry(found.mechanism).or_default();
+        each.push((found.summary, found.share));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a handful of CPUs")]
-    let count = cpus.len().max(1) as f64;
-    let entries = all.into_iter().map(|(name, (summary, share))| {
-        let cost = Cost {
-            count: summary.count,
-            mean: Some(summary.mean),
-            p99: Some(summary.p99),
-            max: Some(summary.max),
-            share: Some(share / count),
-        };
-        (name.to_owned(), cost)
-    });
+    let entries = all.into_iter();
+    let entries = entries.map(|(name, each)| (name.to_owned(), on_all(&each)));
     entries.collect()
+}
+
+/// What cost so much on each CPU, with its share of that CPU's time.
+#[expect(clippy::cast_precision_loss, reason = "a handful of CPUs")]
+pub(super) fn on_all(each: &[(Summary, f64)]) -> Cost {
+    let summary = each.iter().map(|(summary, _)| summary);
+    let summary = summary.fold(Summary::default(), |all, each| all.and(each));
+    let shares = each.iter().map(|(_, share)| *share);
+    Cost {
+        count: summary.count,
+        mean: Some(summary.mean),
+        p99: Some(summary.p99),
+        max: Some(summary.max),
+        share: Some(shares.clone().sum::<f64>() / each.len().max(1) as f64),
+        share_max: Some(shares.fold(0.0, f64::max)),
+    }
 }

@@ -359,3 +359,31 @@ fn the_first_choice_of_drawn_sets_is_accepted_and_the_best() {
     assert!(seen.iter().all(|&count| count >= 10), "{seen:?}");
     assert!(beaten >= 150, "{beaten}");
 }
+
+/// A frame begins faster with the second.
+#[test]
+fn the_best_barrier_of_a_frame_table_is_an_option_of_the_run() {
+    let scratch = Scratch::new("advise-frames");
+    let mechanism = |name: &str, frame_us: u64| {
+        let costs = [
+            ("job-start", 1),
+            ("job-end", 1),
+            ("switch", 1),
+            ("frame", frame_us),
+            ("sub-frame", 10),
+            ("barrier", 10),
+        ];
+        let costs = costs.map(|(name, us)| {
+            let nanos = us * 1_000;
+            json!({ "name": name, "count": 1, "mean_ns": nanos, "median_ns": nanos, "p99_ns": nanos, "max_ns": nanos })
+        });
+        json!({ "name": name, "what": "", "dispatch": "frames", "costs": costs })
+    };
+    let document = json!({ "format": "vestal-result/1", "bench": "primitives", "primitives": [],
+        "mechanisms": [mechanism("ftts/spin", 300), mechanism("ftts/futex", 200)] });
+    let file = written(&scratch, "costs.json", &document.to_string());
+    let done = vestal(&["advise", "examples/frames.toml", "--overheads", &file]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let command = "vestal run examples/frames.toml --policy ftts --barrier futex\n";
+    assert!(done.stdout.contains(command), "{}", done.stdout);
+}

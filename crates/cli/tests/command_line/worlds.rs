@@ -35,6 +35,7 @@ fn simulate_answers_in_the_guaranteed_shape() {
         "options",
         "overhead",
         "overheads",
+        "parts",
         "policy",
         "proof",
         "scenario",
@@ -83,8 +84,10 @@ fn has_the_parts_of_cpus_and_frames(document: &serde_json::Value) {
             "cpu",
             "migrations",
             "overhead_ns",
+            "parts_ns",
             "preemptions",
-            "switches"
+            "switches",
+            "system_ns"
         ]
     );
     assert_eq!(

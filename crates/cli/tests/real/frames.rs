@@ -128,6 +128,10 @@ fn a_run_of_seconds_comes_to_its_end() {
     let result = run(FRAMES, "spin", "0,1", &["--scenario", "lo", "--for", "3s"]);
     assert_eq!(result["frames"]["total"], 300);
     assert_eq!(result["cut"], Value::Null);
+    super::adds_up(&result);
+    let barriers = result["parts"]["parts"]["barrier"]["count"].as_u64();
+    // Two in each frame that goes on, on two CPUs.
+    assert!(barriers.unwrap() > 300, "{result:#}");
     // Where a HI job takes C(LO) the frame goes on, but for what the machine takes.
     let skipped = result["frames"]["lo_skipped"].as_u64().unwrap();
     assert!(skipped <= 30, "{skipped} of 300 frames were late");

@@ -4,7 +4,7 @@
 
 mod record;
 
-pub(crate) use record::ManagerRecord;
+pub(crate) use record::{ManagerRecord, Reason};
 
 use crate::account::{Cut, Note, TaskNote};
 use crate::cpu::{Call, Cpu, Terms};
@@ -96,6 +96,18 @@ impl<'a> Control<'a> {
         self.cpu.injected.charges_by_job()
     }
 
+    /// The manager has a release in hand.
+    pub(crate) fn has_release(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::delay(self.cpu, crate::fault::Point::Released);
+    }
+
+    /// The manager arms the monitor of a budget.
+    pub(crate) fn arms(&self) {
+        #[cfg(feature = "real")]
+        crate::fault::delay(self.cpu, crate::fault::Point::Armed);
+    }
+
     /// The manager has decided, and has enacted nothing yet.
     pub(crate) fn has_decided(&self) {
         #[cfg(feature = "real")]
@@ -118,6 +130,8 @@ impl<'a> Control<'a> {
         let task = |job: JobId| self.tasks.get(job.task.index());
         match notice.what {
             Event::Overrun { job, level, .. } => {
+                #[cfg(feature = "real")]
+                crate::fault::delay(self.cpu, crate::fault::Point::Overrun);
                 if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
                     let used_up = TaskNote::UsedUp {
                         sequence: job.sequence,

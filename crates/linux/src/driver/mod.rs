@@ -26,11 +26,12 @@ pub(crate) use managed::Managed;
 pub(crate) use native::Native;
 
 use crate::account::{Duty, Thread, Wanted};
-use crate::control::{Control, ManagerRecord, Traced};
+use crate::control::{Control, ManagerRecord, Reason, Traced};
 use crate::cpu::Cpu;
 use crate::error::message_of;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
+use crate::parts::Part;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use crate::words::Cause;
@@ -71,8 +72,8 @@ pub(crate) trait Driver: Sized {
         until
     }
 
-    /// Counts why the manager is awake at `now`, before it takes what was reported.
-    fn count(&self, control: &mut Control<'_>, woken: &Self::Woken, now: u64);
+    /// Why the manager is awake at `now`, before it takes what was reported.
+    fn reason(&self, control: &mut Control<'_>, woken: &Self::Woken, now: u64) -> Reason;
 
     /// Whether there is something to do.
     fn is_wanted(&self, control: &Control<'_>, woken: &Self::Woken, now: u64) -> bool;
@@ -186,6 +187,8 @@ impl<D: Driver> Rounds<'_, D> {
         let run = self.control.run;
         let (now, end) = (monotonic_nanos(), run.end.get());
         let until = self.driver.arm(&self.control);
+        let took = monotonic_nanos().saturating_sub(now);
+        self.control.record.parts.record(Part::Monitoring, took);
         let until = until.min(end).min(now + BEAT_NANOS);
         // A run that is to end is ended after a wait too, which takes no time: with it ends what the manager took
         // for its last round, and what of that it slept is nobody else's.
@@ -194,12 +197,13 @@ impl<D: Driver> Rounds<'_, D> {
         let woken = self.driver.wait(&self.control, until);
         let wanted = self.driver.wanted_since(&self.control, &woken, until);
         let now = self.awake(wanted);
-        self.driver.count(&mut self.control, &woken, now);
+        let reason = self.driver.reason(&mut self.control, &woken, now);
+        self.control.record.note_woken(reason);
         if !goes_on(self.cpu, now, end) {
             return Ok(false);
         }
         if self.driver.is_wanted(&self.control, &woken, now) {
-            self.round(&woken, now)?;
+            self.round((&woken, reason), now)?;
         }
         self.driver.decider().sink().close();
         Ok(true)
@@ -226,15 +230,15 @@ impl<D: Driver> Rounds<'_, D> {
         now
     }
 
-    /// Does what there is to do for the manager that woke at `now`, and records that and how long it took.
-    fn round(&mut self, woken: &D::Woken, now: u64) -> Step {
+    /// Does what there is to do for the manager that woke at `now` for a reason, and records that and how long it took.
+    fn round(&mut self, (woken, reason): (&D::Woken, Reason), now: u64) -> Step {
         let decide = Mechanism::Decide;
         let (control, driver) = (&mut self.control, &mut *self.driver);
         control.span(driver.decider(), now, (decide, Edge::Begin));
         driver.round(control, woken, now)?;
         let done = monotonic_nanos();
         control.span(driver.decider(), done, (decide, Edge::End));
-        control.record.handling.record(done.saturating_sub(now));
+        control.record.note_round(reason, done.saturating_sub(now));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! to say.
 
 use super::{Driver, Enactor, Step};
-use crate::control::{Control, Traced};
+use crate::control::{Control, Reason, Traced};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use std::io;
@@ -48,19 +48,17 @@ impl Driver for Native {
         self.signals.wait(until.saturating_sub(monotonic_nanos()))
     }
 
-    fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
-        let wakeups = &mut control.record.wakeups;
-        let count = match *woken {
-            None if self.enactor.is_due(control.run.epoch(), now) => &mut wakeups.timer,
-            Some(signal) if signal == instant_signal() => &mut wakeups.timer,
-            None if control.terms.heartbeat_nanos.is_some() => &mut wakeups.budget,
-            None => &mut wakeups.beat,
-            Some(signal) if signal != kick_signal() => &mut wakeups.budget,
-            Some(_) if self.enactor.is_called_by_a_worker(control.tasks) => &mut wakeups.completion,
-            Some(_) if control.question.is_answered() => &mut wakeups.idle,
-            Some(_) => &mut wakeups.other,
-        };
-        *count += 1;
+    fn reason(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Reason {
+        match *woken {
+            None if self.enactor.is_due(control.run.epoch(), now) => Reason::Timer,
+            Some(signal) if signal == instant_signal() => Reason::Timer,
+            None if control.terms.heartbeat_nanos.is_some() => Reason::Budget,
+            None => Reason::Beat,
+            Some(signal) if signal != kick_signal() => Reason::Budget,
+            Some(_) if self.enactor.is_called_by_a_worker(control.tasks) => Reason::Completion,
+            Some(_) if control.question.is_answered() => Reason::Idle,
+            Some(_) => Reason::Other,
+        }
     }
 
     fn is_wanted(&self, control: &Control<'_>, woken: &Option<i32>, now: u64) -> bool {
@@ -105,41 +103,34 @@ mod tests {
     }
 
     /// Why the manager is awake, and whether it has something to do.
-    fn reason(cpu: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
+    fn reason(cpu: &Cpu, woken: Option<i32>) -> (Reason, bool) {
         let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut record = ManagerRecord::new(1, 0);
         let mut control = Control::new(cpu, &mut record);
-        native.count(&mut control, &woken, 0);
-        let is_wanted = native.is_wanted(&control, &woken, 0);
-        let counts = [
-            ("budget", record.wakeups.budget),
-            ("completion", record.wakeups.completion),
-            ("timer", record.wakeups.timer),
-            ("idle", record.wakeups.idle),
-            ("beat", record.wakeups.beat),
-            ("other", record.wakeups.other),
-        ];
-        let counted: Vec<_> = counts.iter().filter(|(_, count)| *count > 0).collect();
-        let [(name, 1)] = counted[..] else {
-            panic!("{counted:?}");
-        };
-        (name, is_wanted)
+        let reason = native.reason(&mut control, &woken, 0);
+        (reason, native.is_wanted(&control, &woken, 0))
     }
 
     #[test]
     fn a_wake_up_has_one_reason_and_only_a_beat_has_nothing_to_do() {
         let run = cpu(Monitor::Perf);
-        assert_eq!(reason(&run, None), ("beat", false));
-        assert_eq!(reason(&run, Some(monitor_signal())), ("budget", true));
-        assert_eq!(reason(&run, Some(instant_signal())), ("timer", true));
-        assert_eq!(reason(&run, Some(kick_signal())), ("other", true));
+        assert_eq!(reason(&run, None), (Reason::Beat, false));
+        assert_eq!(reason(&run, Some(monitor_signal())), (Reason::Budget, true));
+        assert_eq!(reason(&run, Some(instant_signal())), (Reason::Timer, true));
+        assert_eq!(reason(&run, Some(kick_signal())), (Reason::Other, true));
         run.question.ask();
         run.question.answer();
-        assert_eq!(reason(&run, Some(kick_signal())), ("idle", true));
+        assert_eq!(reason(&run, Some(kick_signal())), (Reason::Idle, true));
         run.tasks[0].request.put(Request::Priority);
-        assert_eq!(reason(&run, Some(kick_signal())), ("completion", true));
+        assert_eq!(
+            reason(&run, Some(kick_signal())),
+            (Reason::Completion, true)
+        );
         // With a heartbeat a wait that is over is a look at all budgets.
-        assert_eq!(reason(&cpu(Monitor::Heartbeat), None), ("budget", true));
+        assert_eq!(
+            reason(&cpu(Monitor::Heartbeat), None),
+            (Reason::Budget, true)
+        );
     }
 
     #[test]

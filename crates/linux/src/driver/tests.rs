@@ -2,10 +2,11 @@
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
-use crate::control::{Control, ManagerRecord, Traced};
+use crate::control::{Control, ManagerRecord, Reason, Traced};
 use crate::cpu::{Cpu, Terms};
 use crate::monitor::Monitor;
 use crate::notes::channel;
+use crate::parts::Part;
 use crate::recording::Tracer;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
@@ -82,9 +83,9 @@ impl Driver for Told {
         }
     }
 
-    fn count(&self, control: &mut Control<'_>, (): &(), _: u64) {
-        control.record.wakeups.other += 1;
+    fn reason(&self, _: &mut Control<'_>, (): &(), _: u64) -> Reason {
         self.counted.set(self.counted.get() + 1);
+        Reason::Other
     }
 
     fn is_wanted(&self, _: &Control<'_>, (): &(), _: u64) -> bool {
@@ -173,6 +174,25 @@ fn a_run_ends_in_time_and_has_a_span_for_each_round_that_was_wanted() {
     assert_eq!(cause, Some(Cause::Finished));
     let spans = record.handling.summary().count;
     assert_eq!((spans, record.wakeups.other), (2, 5));
+}
+
+#[test]
+fn each_round_that_was_wanted_is_in_a_part_and_so_is_what_is_armed_before_each_wait() {
+    const LONG: u64 = 2_000_000;
+    let rounds = [Round::Idle, Round::Sleeps(LONG), Round::Done, Round::Idle];
+    let (_, record) = managed(&rounds, true, 3 * LONG);
+    let of = |wanted| {
+        let mut parts = record.parts.iter();
+        let found = parts.find(|(part, _)| *part == wanted);
+        found.unwrap().1.summary()
+    };
+    // Somebody called, who had ended a job.
+    let (rounds, armed) = (of(Part::JobFinish), of(Part::Monitoring));
+    assert_eq!(rounds, record.handling.summary());
+    assert_eq!(rounds.count, 2);
+    assert!(rounds.sum >= LONG);
+    assert_eq!(armed.count, record.wakeups.other);
+    assert_eq!(record.parts.sum_nanos(), rounds.sum + armed.sum);
 }
 
 #[test]

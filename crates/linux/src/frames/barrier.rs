@@ -52,6 +52,14 @@ pub(super) fn meeting(kind: Barrier, threads: u32, shares: bool) -> io::Result<B
     })
 }
 
+/// For how long who waits at a barrier of this kind keeps its processor, in nanoseconds. `shares`: as in [`meeting`].
+pub(super) const fn keeps_nanos(kind: Barrier, shares: bool) -> u64 {
+    match kind {
+        Barrier::Pthread | Barrier::Futex => 0,
+        Barrier::Spin => spin_nanos(shares),
+    }
+}
+
 /// For how long walkers spin: not at all where two have one processor, because who spins on that of the thread that it
 /// waits for keeps that from coming.
 const fn spin_nanos(shares: bool) -> u64 {

@@ -12,17 +12,24 @@ pub(super) struct Common {
     /// that is over, also where a body does not return.
     begun: Vec<Latest<u64>>,
     pub(super) meeting: Box<dyn Meeting>,
+    /// For how long who waits there keeps its processor, in nanoseconds.
+    pub(super) keeps_nanos: u64,
     /// The clock when the barrier was opened last: written by who opens it, which is one at a time.
     pub(super) opened: Latest<u64>,
 }
 
 impl Common {
-    /// Of so many CPUs.
-    pub(super) fn new(domain: Domain, meeting: Box<dyn Meeting>, cpus: usize) -> Self {
+    /// Of so many CPUs; who waits at the barrier keeps its processor for so many nanoseconds.
+    pub(super) fn new(
+        domain: Domain,
+        (meeting, keeps_nanos): (Box<dyn Meeting>, u64),
+        cpus: usize,
+    ) -> Self {
         Self {
             domain: Mutex::new(domain),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
             meeting,
+            keeps_nanos,
             opened: Latest::default(),
         }
     }

@@ -1,10 +1,12 @@
 //! What all CPUs of a frame table have in common: the scheduler, what it was told, and what it said.
 //!
-//! Nothing in here waits or reads a clock. Instants are those of the run; tasks and CPUs have the numbers of the
+//! Nothing in here waits, and no decision depends on a clock: instants come with the calls, and how long things take is
+//! read by [`Domain::stamp`]. Instants are those of the run; tasks and CPUs have the numbers of the
 //! scheduler.
 
 use crate::control::Traced;
 use crate::decider::BoxedScheduler;
+use crate::parts::{Part, Parts};
 use crate::report::{FrameCounts, MODES_MAX, ModeChange};
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
@@ -106,14 +108,25 @@ struct Walk {
     arrived: bool,
 }
 
+/// What a call of the domain came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spent {
+    /// What the scheduler decided for, if it did.
+    pub(super) decided: Option<Part>,
+    /// How long it took to tell it of releases, in nanoseconds, if there were any.
+    pub(super) arrivals: Option<u64>,
+}
+
 /// What was noted down for the report.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FrameRecord {
     pub(super) frames: FrameCounts,
     pub(super) modes: Vec<ModeChange>,
     pub(super) modes_lost: u64,
     /// By how much later than it should a frame began, of those that nothing kept.
     pub(super) begun_late: Histogram,
+    /// What decisions took that all CPUs wait for.
+    pub(super) parts: Parts,
 }
 
 /// The domain.
@@ -135,6 +148,12 @@ pub(super) struct Domain {
     end: Instant,
     /// A call of the scheduler has not come back, or was refused: it is called no more.
     has_failed: bool,
+    /// A clock in nanoseconds, by which nothing is decided.
+    pub(super) stamp: fn() -> u64,
+    /// Since that was asked last.
+    spent: Spent,
+    /// Whether the decision at hand drops sub-frames.
+    drops: bool,
     pub(super) record: FrameRecord,
 }
 
@@ -161,11 +180,22 @@ impl Domain {
             facts: 0,
             end: Instant::EPOCH,
             has_failed: false,
+            stamp: || 0,
+            spent: Spent::default(),
+            drops: false,
             record: FrameRecord {
+                frames: FrameCounts::default(),
                 modes: Vec::with_capacity(MODES_MAX),
-                ..FrameRecord::default()
+                modes_lost: 0,
+                begun_late: Histogram::default(),
+                parts: Parts::of(&Part::OF_FRAMES),
             },
         }
+    }
+
+    /// What the calls since the last time came to.
+    pub(super) fn take_spent(&mut self) -> Spent {
+        std::mem::take(&mut self.spent)
     }
 
     /// The run is to end then.
@@ -187,6 +217,7 @@ impl Domain {
                 .wake
                 .map_or(0, |at| now.saturating_since(at).as_nanos());
             self.decide(now, true)?;
+            self.spent.decided = Some(Part::FrameInit);
             self.record.begun_late.record(late);
         }
         let next = self.frame_begins().map_or(Turn::End, Turn::Wait);
@@ -238,6 +269,10 @@ impl Domain {
             return Ok(false);
         }
         self.decide(now, true)?;
+        self.spent.decided = Some(match self.drops {
+            true => Part::SubFrameOverrun,
+            false => Part::SubFrameInit,
+        });
         Ok(true)
     }
 
@@ -250,6 +285,7 @@ impl Domain {
             && self.walks.iter().any(missing)
         {
             self.decide(at, false)?;
+            self.spent.decided = Some(Part::FrameInit);
         }
         Ok(())
     }
@@ -267,8 +303,8 @@ impl Domain {
     fn decide(&mut self, now: Instant, opens: bool) -> Step {
         let now = now.max(self.clock);
         self.clock = now;
-        self.release_until(now)?;
-        self.facts = 0;
+        self.take_arrivals(now)?;
+        (self.facts, self.drops) = (0, false);
         // Until it has come back.
         self.has_failed = true;
         let plan = self.scheduler.decide(now)?;
@@ -294,14 +330,27 @@ impl Domain {
         Ok(())
     }
 
-    /// Tells the scheduler of all releases until `now`. Of each task it has room for some in a decision; where there are
+    /// Tells the scheduler of all releases until `now`, and how long that takes.
+    fn take_arrivals(&mut self, now: Instant) -> Step {
+        let before = (self.stamp)();
+        if self.release_until(now)? {
+            let took = (self.stamp)().saturating_sub(before);
+            let arrivals = self.spent.arrivals.unwrap_or(0);
+            self.spent.arrivals = Some(arrivals.saturating_add(took));
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler of all releases until `now`; says whether there were any. Of each task it has room for some in a decision; where there are
     /// more, an older one would make way for the younger in the same decision anyway.
-    fn release_until(&mut self, now: Instant) -> Step {
+    fn release_until(&mut self, now: Instant) -> Step<bool> {
+        let mut any = false;
         for (task, id) in self.tasks.iter_mut().zip((0..).map(TaskId)) {
             let next = task.next_after(now, self.end);
             while task.next_sequence < next {
                 let sequence = task.next_sequence;
                 task.next_sequence += 1;
+                any = true;
                 let (at, job) = (task.release(sequence), JobId { task: id, sequence });
                 if next - sequence > BACKLOG_MAX as u64 {
                     let why = DropReason::Superseded;
@@ -325,7 +374,7 @@ impl Domain {
                 self.has_failed = false;
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     fn note(&mut self, notice: &Notice) {
@@ -344,6 +393,7 @@ impl Domain {
                 }
             }
             Event::ModeChanged { from, to, cause } => {
+                self.drops |= to > from;
                 // Whatever is dropped, all below it is: once in a frame at most.
                 frames.lowest_skipped += u64::from(from == Level::LOWEST && to > from);
                 if self.record.modes.len() < MODES_MAX {
@@ -386,7 +436,7 @@ impl Domain {
             began.for_each(|job| take(&mut self.tasks, *job));
         }
         self.end = self.end.min(stopped);
-        self.release_until(stopped)
+        self.release_until(stopped).map(|_| ())
     }
 
     /// The last record, at `at` or when the scheduler heard of something last. The scheduler stays: a walker whose body

@@ -409,3 +409,39 @@ fn releases_are_counted_up_to_an_instant_and_before_the_end() {
     let found = [0, 5, 6, 15, 16].map(|end| next(100, end));
     assert_eq!(found, [0, 0, 1, 1, 2]);
 }
+
+/// What calls of a domain come to whose clock goes on by 5 with each look.
+#[test]
+fn each_call_says_what_was_decided_and_how_long_it_took_to_tell_of_releases() {
+    static CLOCK: AtomicU32 = AtomicU32::new(0);
+    let spent = |decided, arrivals| Spent { decided, arrivals };
+    let mut domain = domain();
+    domain.stamp = || u64::from(CLOCK.fetch_add(5, Ordering::SeqCst));
+    let barrier = domain.walks(0, 0, &[job(0, 0)]);
+    assert_eq!(domain.take_spent(), spent(Some(Part::FrameInit), Some(5)));
+    domain.walks(1, 1, &[]);
+    assert_eq!(
+        domain.take_spent(),
+        Spent::default(),
+        "it finds the decision"
+    );
+    assert!(!domain.arrives(1, 2));
+    assert_eq!(domain.take_spent(), Spent::default());
+    assert!(domain.arrive(0, (at(10), at(10)), barrier).unwrap());
+    assert_eq!(domain.take_spent(), spent(Some(Part::SubFrameInit), None));
+    domain.walks(0, 11, &[]);
+    domain.walks(1, 11, &[job(0, 0), job(1, 0)]);
+    domain.arrives(0, 12);
+    assert!(domain.arrives(1, 40));
+    assert_eq!(domain.take_spent(), spent(Some(Part::SubFrameInit), None));
+    // In the second frame HI takes 40 where 20 are for it.
+    domain.walks(0, 100, &[job(0, 1), job(1, 0)]);
+    domain.walks(1, 100, &[]);
+    domain.arrives(1, 101);
+    assert_eq!(domain.take_spent(), spent(Some(Part::FrameInit), Some(5)));
+    assert!(domain.arrives(0, 140));
+    assert_eq!(
+        domain.take_spent(),
+        spent(Some(Part::SubFrameOverrun), None)
+    );
+}

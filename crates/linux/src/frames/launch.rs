@@ -1,6 +1,6 @@
 //! From a plan to a report, for CPUs that have a frame table in common.
 
-use super::barrier::meeting;
+use super::barrier::{keeps_nanos, meeting};
 use super::common::Common;
 use super::domain::{Domain, DomainTask};
 use super::walker::{WalkRecord, Walker};
@@ -16,10 +16,11 @@ use crate::launch::{Launch, SharedCpu, abandon, finish, go, how_it_ended, of_cpu
 use crate::plan::CpuTasks;
 use crate::queue::JobQueue;
 use crate::recording::{Lane, Last, Recording, Rings, Tracer};
-use crate::report::{FrameReport, Report};
+use crate::report::{FrameCosts, FrameReport, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys;
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -28,7 +29,7 @@ use crate::words::Allowance;
 use std::io;
 use std::sync::Arc;
 use vestal_core::{Duration, Instant, Scheduler, Service, TaskConfiguration, TaskId};
-use vestal_statistics::Histogram;
+use vestal_statistics::{Histogram, Summary};
 use vestal_trace::{DomainId, Record, Recorder, Scope};
 
 /// A CPU whose walker has not been started.
@@ -110,19 +111,12 @@ pub(crate) fn execute(
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
     };
-    let mut passed = Histogram::default();
-    records
-        .iter()
-        .for_each(|record| passed.merge(&record.passed));
+    let counts = with_walks(counts, &records);
     let managers = managers(&common, &cpus, records);
     let noted = managers.into_iter().zip(accounts).zip(others);
     let parts = launch.parts(noted, &stuck);
     let parts: Vec<(_, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
-    let frames = FrameReport {
-        overhead,
-        passed: passed.summary(),
-        ..counts
-    };
+    let frames = FrameReport { overhead, ..counts };
     Ok(framed(report(&run, &measured, &parts), frames))
 }
 
@@ -190,10 +184,12 @@ fn common(
     let tasks = tasks.into_iter().map(|(_, task)| task).collect();
     let threads = cpus.iter().filter(|cpu| has_walker(cpu)).count();
     let shares = launch.plan.cpus.iter().any(|cpu| !cpu.is_alone);
-    let domain = Domain::new(scheduler, tasks, (cpus.len(), threads));
+    let mut domain = Domain::new(scheduler, tasks, (cpus.len(), threads));
+    domain.stamp = monotonic_nanos;
     let count = u32::try_from(threads).unwrap_or(u32::MAX);
     let failed = RunError::system("make the barrier of the run");
     let meeting = meeting(frames.barrier, count, shares).map_err(failed)?;
+    let meeting = (meeting, keeps_nanos(frames.barrier, shares));
     Ok(Arc::new(Common::new(domain, meeting, cpus.len())))
 }
 
@@ -346,9 +342,29 @@ fn end(
         barrier: frames.barrier,
         overhead: Service::ZERO,
         begun_late: domain.record.begun_late.summary(),
-        passed: Histogram::default().summary(),
+        passed: Summary::default(),
+        costs: FrameCosts::default(),
     };
     (last, report)
+}
+
+/// The report with what walkers found that waited for each other.
+fn with_walks(counts: FrameReport, records: &[WalkRecord]) -> FrameReport {
+    let all = |of: fn(&WalkRecord) -> &Histogram| {
+        let mut merged = Histogram::default();
+        let each = records.iter().map(of);
+        each.for_each(|histogram| merged.merge(histogram));
+        merged.summary()
+    };
+    FrameReport {
+        passed: all(|record| &record.passed),
+        costs: FrameCosts {
+            frame: all(|record| &record.begins),
+            sub_frame: all(|record| &record.opens),
+            barrier: all(|record| &record.goes_on),
+        },
+        ..counts
+    }
 }
 
 /// What managers note down elsewhere: the modes are those of all CPUs, and stand with the first.
@@ -358,6 +374,10 @@ fn managers(common: &Common, cpus: &[SharedCpu], records: Vec<WalkRecord>) -> Ve
     let managers = walked.map(|(index, (cpu, record))| {
         let mut manager = ManagerRecord::new(cpu.tasks.len(), 0);
         manager.handling = record.handling;
+        manager.parts = record.parts;
+        manager
+            .parts
+            .add_of_all(&domain.record.parts, record.decided_nanos);
         if index == 0 {
             manager.modes = std::mem::take(&mut domain.record.modes);
             manager.modes_lost = domain.record.modes_lost;

@@ -1,10 +1,11 @@
 //! A walker: the thread that runs the jobs of one CPU, sub-frame by sub-frame.
 
 use super::common::Common;
-use super::domain::{Step, Turn, cpu_of};
+use super::domain::{Spent, Step, Turn, cpu_of};
 use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
 use crate::error::message_of;
+use crate::parts::{Part, Parts};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::thread::worker::{RunningWorker, Worker};
@@ -26,12 +27,61 @@ pub(super) struct Walker {
 }
 
 /// What a walker notes down.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct WalkRecord {
     /// From when a barrier was opened until this walker went on.
     pub(super) passed: Histogram,
     /// How long it had the domain.
     pub(super) handling: Histogram,
+    /// From when a frame should begin for which it waited until it knew its jobs.
+    pub(super) begins: Histogram,
+    /// From when it came to a barrier as the last until it opened it.
+    pub(super) opens: Histogram,
+    /// From when a barrier was opened until it knew what was next.
+    pub(super) goes_on: Histogram,
+    /// What no other CPU waited for.
+    pub(super) parts: Parts,
+    /// What its decisions for all CPUs took.
+    pub(super) decided_nanos: u64,
+}
+
+impl Default for WalkRecord {
+    fn default() -> Self {
+        Self {
+            passed: Histogram::default(),
+            handling: Histogram::default(),
+            begins: Histogram::default(),
+            opens: Histogram::default(),
+            goes_on: Histogram::default(),
+            parts: Parts::of(&Part::OF_FRAMES),
+            decided_nanos: 0,
+        }
+    }
+}
+
+impl WalkRecord {
+    /// A call of the domain took so long, once it was this walker's turn; without a decision it was for `part`. `all`: what
+    /// was decided for all CPUs.
+    fn note_call(&mut self, all: &mut Parts, spent: Spent, (took, part): (u64, Part)) {
+        if let Some(arrivals) = spent.arrivals {
+            self.parts.record(Part::JobArrival, arrivals);
+        }
+        let rest = took.saturating_sub(spent.arrivals.unwrap_or(0));
+        match spent.decided {
+            Some(decided) => {
+                all.record(decided, rest);
+                self.decided_nanos = self.decided_nanos.saturating_add(rest);
+            }
+            None => self.parts.record(part, rest),
+        }
+    }
+}
+
+/// What a walker has waited for, with the clock reading at which it came about.
+#[derive(Clone, Copy, Debug)]
+enum Awaited {
+    Frame(u64),
+    Barrier(u64),
 }
 
 impl Walker {
@@ -56,6 +106,7 @@ impl Walker {
                 jobs: Vec::with_capacity(self.bodies.len()),
                 bodies: self.bodies,
                 has_ended_one: false,
+                awaited: None,
                 record: &mut record,
                 worker,
             };
@@ -87,6 +138,8 @@ struct Walk<'w, 'a> {
     jobs: Vec<JobId>,
     /// It has had the CPU since the end of a job.
     has_ended_one: bool,
+    /// Since when it may go on, if it was kept from that.
+    awaited: Option<Awaited>,
     record: &'w mut WalkRecord,
 }
 
@@ -132,13 +185,34 @@ impl Walk<'_, '_> {
         // Before anybody can find that the sequence is taken.
         self.common.begins(self.index, 0);
         let turn = domain.turn(self.index, now, &mut self.jobs);
+        #[cfg(feature = "real")]
         if is_due {
-            let done = monotonic_nanos();
+            self.worker
+                .own
+                .delay(crate::fault::point::Point::FrameBegun);
+        }
+        let done = monotonic_nanos();
+        if is_due {
             let at = self.worker.cpu.instant(done);
             domain.scheduler.put(span(self.index, at, Edge::End));
             self.record.handling.record(done.saturating_sub(clock));
         }
         domain.scheduler.sink().close();
+        let took = done.saturating_sub(clock);
+        let spent = domain.take_spent();
+        let all = &mut domain.record.parts;
+        self.record
+            .note_call(all, spent, (took, Part::SubFrameInit));
+        drop(domain);
+        match (self.awaited.take(), &turn) {
+            (Some(Awaited::Frame(since)), Ok(Turn::Walk(_))) => {
+                self.record.begins.record(done.saturating_sub(since));
+            }
+            (Some(Awaited::Barrier(since)), Ok(_)) => {
+                self.record.goes_on.record(done.saturating_sub(since));
+            }
+            (Some(Awaited::Frame(_)), _) | (Some(_), Err(_)) | (None, _) => {}
+        }
         turn
     }
 
@@ -167,7 +241,8 @@ impl Walk<'_, '_> {
     /// Comes to the barrier. Who is the last decides, and lets all go on.
     fn arrive(&mut self, barrier: BarrierId) -> Step {
         let ticket = self.common.meeting.ticket();
-        let at = self.worker.cpu.instant(monotonic_nanos());
+        let came = monotonic_nanos();
+        let at = self.worker.cpu.instant(came);
         let is_last = {
             let mut domain = self.common.domain();
             domain.scheduler.sink().open();
@@ -175,16 +250,35 @@ impl Walk<'_, '_> {
             let now = self.worker.cpu.instant(clock);
             domain.scheduler.put(span(self.index, now, Edge::Begin));
             let is_last = domain.arrive(self.index, (at, now), barrier);
+            #[cfg(feature = "real")]
+            if is_last == Ok(true) {
+                self.worker
+                    .own
+                    .delay(crate::fault::point::Point::BarrierDecided);
+            }
             let done = monotonic_nanos();
             let after = self.worker.cpu.instant(done);
             domain.scheduler.put(span(self.index, after, Edge::End));
             domain.scheduler.sink().close();
             self.record.handling.record(done.saturating_sub(clock));
+            let took = done.saturating_sub(clock);
+            let spent = domain.take_spent();
+            let all = &mut domain.record.parts;
+            self.record.note_call(all, spent, (took, Part::Barrier));
             is_last?
         };
         if is_last {
-            self.common.opened.set(monotonic_nanos());
+            let opened = monotonic_nanos();
+            self.common.opened.set(opened);
+            #[cfg(feature = "real")]
+            self.worker
+                .own
+                .delay(crate::fault::point::Point::BarrierOpens);
             self.common.meeting.open();
+            let took = monotonic_nanos().saturating_sub(opened);
+            self.record.parts.record(Part::Barrier, took);
+            self.record.opens.record(opened.saturating_sub(came));
+            self.awaited = Some(Awaited::Barrier(opened));
         } else {
             self.meet(ticket);
         }
@@ -194,6 +288,7 @@ impl Walk<'_, '_> {
     /// Waits at the barrier.
     fn meet(&mut self, ticket: Ticket) {
         self.about_to_wait();
+        let begun = monotonic_nanos();
         let passed = self.common.meeting.wait(ticket);
         self.worker.trace.open();
         let now = monotonic_nanos();
@@ -204,10 +299,25 @@ impl Walk<'_, '_> {
         self.worker.own.wake(Wanted::Since(since), now);
         self.worker.trace.close();
         match passed {
-            Passed::Open => self.record.passed.record(now.saturating_sub(since)),
+            Passed::Open => self.note_passed(begun, since, now),
             // The run ends, or nothing begins any more: not to come back to the barrier again and again.
             Passed::Closed => self.worker.cpu.phase.await_over(),
         }
+    }
+
+    /// It went on now at a barrier that was opened at `since`, and to which it had come at `begun`.
+    fn note_passed(&mut self, begun: u64, since: u64, now: u64) {
+        let (waited, took) = (since.saturating_sub(begun), now.saturating_sub(since));
+        self.record.passed.record(took);
+        let parts = &mut self.record.parts;
+        parts.record(Part::Barrier, took);
+        let keeps = self.common.keeps_nanos;
+        parts.waiting_nanos = parts.waiting_nanos.saturating_add(waited.min(keeps));
+        if waited >= keeps {
+            // It slept, and was to be woken.
+            parts.elsewhere_nanos = parts.elsewhere_nanos.saturating_add(took);
+        }
+        self.awaited = Some(Awaited::Barrier(since));
     }
 
     /// Waits for an instant, or until the run ends.
@@ -225,6 +335,7 @@ impl Walk<'_, '_> {
                 .wait_while(Stage::Running, Some(until));
         }
         if waited {
+            self.awaited = Some(Awaited::Frame(until));
             self.worker.trace.open();
             let now = monotonic_nanos();
             self.worker.own.wake(Wanted::Since(until.min(now)), now);
@@ -248,4 +359,34 @@ fn span(cpu: usize, at: Instant, edge: Edge) -> Record {
         edge,
     };
     Record { at, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(parts: &Parts) -> Vec<(Part, u64)> {
+        let sums = parts
+            .iter()
+            .map(|(part, times)| (part, times.summary().sum));
+        sums.filter(|(_, sum)| *sum > 0).collect()
+    }
+
+    #[test]
+    fn a_decision_is_for_all_but_for_the_releases_that_it_is_told_of() {
+        let (mut record, mut all) = (WalkRecord::default(), Parts::of(&Part::OF_FRAMES));
+        let own = (100, Part::Barrier);
+        record.note_call(&mut all, Spent::default(), own);
+        assert_eq!(sums(&record.parts), [(Part::Barrier, 100)]);
+        assert_eq!((sums(&all), record.decided_nanos), (Vec::new(), 0));
+        let spent = Spent {
+            decided: Some(Part::SubFrameOverrun),
+            arrivals: Some(30),
+        };
+        record.note_call(&mut all, spent, own);
+        let expected = [(Part::Barrier, 100), (Part::JobArrival, 30)];
+        assert_eq!(sums(&record.parts), expected);
+        assert_eq!(sums(&all), [(Part::SubFrameOverrun, 70)]);
+        assert_eq!(record.decided_nanos, 70);
+    }
 }

@@ -415,9 +415,18 @@ impl RunningWorker<'_> {
 
     /// Notes what it cost to begin and to end a job.
     pub(crate) fn note_costs(&mut self, start: u64, job: &Ended) {
+        let jobs = &self.task.jobs;
+        let end = match jobs.lost_its_priority(job.sequence) {
+            false => monotonic_nanos().saturating_sub(job.finished),
+            // Jobs that kept theirs ran meanwhile.
+            true => {
+                let ended = jobs.account_base().saturating_add(job.executed);
+                own_cpu_nanos().saturating_sub(ended)
+            }
+        };
         self.note(TaskNote::Costs {
             start,
-            end: monotonic_nanos().saturating_sub(job.finished),
+            end,
             executed: job.executed,
         });
     }

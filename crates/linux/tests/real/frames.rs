@@ -1,6 +1,7 @@
 //! Frame tables: walkers, barriers and who decides, on two processors.
 
 mod disturbed;
+mod parts;
 
 use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::real::{self, Monitor, Settings};
+use crate::real::{self, Barrier, Monitor, Settings};
 use crate::session::Session;
 use std::path::PathBuf;
 use vestal_experiment::costs::name;
@@ -42,8 +42,46 @@ period = 20000
 wcet = { LO = 4000 }
 "#;
 
+/// The same for two CPUs that go through frames of 10 ms: HI jobs that overrun cost the LO jobs of their frame.
+const FRAMES: &str = r#"format = "vestal/1"
+levels = ["LO", "HI"]
+unit = "us"
+
+[platform]
+cpus = 2
+
+[[task]]
+name = "a"
+criticality = "HI"
+period = 10000
+wcet = { LO = 400, HI = 900 }
+cpu = 0
+
+[[task]]
+name = "b"
+criticality = "LO"
+period = 10000
+wcet = { LO = 400 }
+cpu = 0
+
+[[task]]
+name = "c"
+criticality = "HI"
+period = 10000
+wcet = { LO = 500, HI = 1000 }
+cpu = 1
+
+[[task]]
+name = "d"
+criticality = "LO"
+period = 20000
+wcet = { LO = 400 }
+cpu = 1
+"#;
+
 /// How long each mechanism runs, and how often jobs overrun.
 const SPAN: &str = "1500ms";
+const SPAN_OF_FRAMES: &str = "1s";
 const OVERRUNS: &str = "overrun=0.3";
 
 /// T_M of the heartbeat that runs have.
@@ -54,23 +92,54 @@ struct Kind {
     name: &'static str,
     what: &'static str,
     dispatch: Dispatch,
-    monitor: Option<Monitor>,
+    by: By,
 }
 
+/// What else tells it from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Monitor(Monitor),
+    Barrier(Barrier),
+    Nothing,
+}
+
+impl By {
+    const fn monitor(self) -> Option<Monitor> {
+        match self {
+            Self::Monitor(monitor) => Some(monitor),
+            Self::Barrier(_) | Self::Nothing => None,
+        }
+    }
+
+    const fn barrier(self) -> Option<Barrier> {
+        match self {
+            Self::Barrier(barrier) => Some(barrier),
+            Self::Monitor(_) | Self::Nothing => None,
+        }
+    }
+}
+
+/// Of those that carry the same policies out the usual one comes first.
 #[rustfmt::skip]
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 9] = [
     Kind { name: "native/perf", what: "the kernel's priorities, budgets by perf counters",
-        dispatch: Dispatch::Native, monitor: Some(Monitor::Perf) },
+        dispatch: Dispatch::Native, by: By::Monitor(Monitor::Perf) },
     Kind { name: "native/manager", what: "the kernel's priorities, budgets by wall timers and CPU clocks",
-        dispatch: Dispatch::Native, monitor: Some(Monitor::Manager) },
+        dispatch: Dispatch::Native, by: By::Monitor(Monitor::Manager) },
     Kind { name: "native/heartbeat", what: "the kernel's priorities, budgets by a look each millisecond",
-        dispatch: Dispatch::Native, monitor: Some(Monitor::Heartbeat) },
+        dispatch: Dispatch::Native, by: By::Monitor(Monitor::Heartbeat) },
     Kind { name: "native/posix-timer", what: "the kernel's priorities, budgets by timers on CPU clocks",
-        dispatch: Dispatch::Native, monitor: Some(Monitor::PosixTimer) },
+        dispatch: Dispatch::Native, by: By::Monitor(Monitor::PosixTimer) },
     Kind { name: "managed/manager", what: "a manager dispatches, budgets by its own timer",
-        dispatch: Dispatch::Managed, monitor: Some(Monitor::Manager) },
+        dispatch: Dispatch::Managed, by: By::Monitor(Monitor::Manager) },
     Kind { name: "huang2014", what: "the mechanism of Huang, Gill and Lu (2014, section 5.3)",
-        dispatch: Dispatch::Huang2014, monitor: None },
+        dispatch: Dispatch::Huang2014, by: By::Nothing },
+    Kind { name: "ftts/spin", what: "frames on two CPUs, barriers that spin before they wait in a futex",
+        dispatch: Dispatch::Frames, by: By::Barrier(Barrier::Spin) },
+    Kind { name: "ftts/futex", what: "frames on two CPUs, barriers in a futex",
+        dispatch: Dispatch::Frames, by: By::Barrier(Barrier::Futex) },
+    Kind { name: "ftts/pthread", what: "frames on two CPUs, barriers of the pthread library",
+        dispatch: Dispatch::Frames, by: By::Barrier(Barrier::Pthread) },
 ];
 
 /// What each costs; fewer if a stop is requested. `primitives` were measured on the same CPU.
@@ -99,19 +168,31 @@ fn mechanism(
     cpu: Option<usize>,
     output: &Output,
 ) -> Result<Option<Mechanism>, Failure> {
-    let session = session(output)?;
+    let has_frames = kind.dispatch == Dispatch::Frames;
+    let session = session(has_frames, output)?;
+    let cpus = match has_frames {
+        true => real::two_processors(cpu),
+        false => cpu.map(|cpu| vec![cpu]),
+    };
+    let lacks_cpus = has_frames && cpus.is_none();
     let settings = Settings {
         managed: kind.dispatch == Dispatch::Managed,
         of_paper: kind.dispatch == Dispatch::Huang2014,
-        monitor: kind.monitor,
-        cpus: cpu.map(|cpu| vec![cpu]),
+        monitor: kind.by.monitor(),
+        barrier: kind.by.barrier(),
+        cpus,
         ..Settings::default()
     };
-    let (costs, not_run) = match real::costs(&session, &settings) {
-        Ok(None) => return Ok(None),
-        Ok(Some(costs)) => (costs, None),
-        Err(failure) if failure.exit == Exit::Machine => return Err(failure),
-        Err(failure) => (Vec::new(), Some(failure.why)),
+    let (costs, not_run) = if lacks_cpus {
+        let why = "it needs two CPUs of the machine, and this process may use one";
+        (Vec::new(), Some(why.to_owned()))
+    } else {
+        match real::costs(&session, &settings) {
+            Ok(None) => return Ok(None),
+            Ok(Some(costs)) => (costs, None),
+            Err(failure) if failure.exit == Exit::Machine => return Err(failure),
+            Err(failure) => (Vec::new(), Some(failure.why)),
+        }
     };
     let of_primitives = |name: &str, of: &str| {
         let found = primitives.iter().find(|cost| cost.name == of);
@@ -129,7 +210,7 @@ fn mechanism(
         what: kind.what.to_owned(),
         dispatch: kind.dispatch,
         not_run,
-        heartbeat_ns: (kind.monitor == Some(Monitor::Heartbeat)).then_some(HEARTBEAT_NANOS),
+        heartbeat_ns: (kind.by == By::Monitor(Monitor::Heartbeat)).then_some(HEARTBEAT_NANOS),
         costs: costs
             .into_iter()
             .chain(shared.into_iter().flatten())
@@ -137,14 +218,19 @@ fn mechanism(
     }))
 }
 
-fn session(output: &Output) -> Result<Session, Failure> {
-    let source = Source::new("mechanisms.toml", SET);
+/// The set that is run: on one CPU, or with frames on two.
+fn session(has_frames: bool, output: &Output) -> Result<Session, Failure> {
+    let (set, policy, span) = match has_frames {
+        true => (FRAMES, "ftts", SPAN_OF_FRAMES),
+        false => (SET, "amc", SPAN),
+    };
+    let source = Source::new("mechanisms.toml", set);
     let set = TaskSet::from_source(&source)
         .map_err(|found| Failure::bug("read the set of the benchmark", found.to_string()))?;
     let world = WorldArgs {
         file: PathBuf::from("mechanisms.toml"),
-        policy: "amc".to_owned(),
-        duration: Some(SPAN.to_owned()),
+        policy: policy.to_owned(),
+        duration: Some(span.to_owned()),
         scenario: Some(OVERRUNS.to_owned()),
         seed: 1,
         options: Vec::new(),
@@ -158,13 +244,16 @@ mod tests {
     use super::*;
     use crate::args::Format;
 
-    /// The set is proved, else a run would warn, and promise nothing.
+    /// The sets are proved, else a run would warn, and promise nothing.
     #[test]
-    fn the_set_of_the_benchmark_is_proved_and_every_mechanism_has_a_name_of_its_own() {
-        let Ok(session) = session(&Output::new(Format::Json)) else {
-            panic!("the set is sound");
-        };
-        assert!(session.system.proved_by().is_some());
+    fn the_sets_of_the_benchmark_are_proved_and_every_mechanism_has_a_name_of_its_own() {
+        for (has_frames, cpus) in [(false, 1), (true, 2)] {
+            let Ok(session) = session(has_frames, &Output::new(Format::Json)) else {
+                panic!("the set is sound");
+            };
+            assert!(session.system.proved_by().is_some());
+            assert_eq!(session.system.cpus, cpus);
+        }
         let names: std::collections::BTreeSet<_> = KINDS.iter().map(|kind| kind.name).collect();
         assert_eq!(names.len(), KINDS.len());
     }

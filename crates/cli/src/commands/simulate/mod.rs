@@ -167,7 +167,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
     }
 }
 
-const fn of_cpu((cpu, found): (u16, &CpuStatistics)) -> CpuRow {
+fn of_cpu((cpu, found): (u16, &CpuStatistics)) -> CpuRow {
     CpuRow {
         cpu,
         busy_ns: found.busy.as_nanos(),
@@ -175,6 +175,7 @@ const fn of_cpu((cpu, found): (u16, &CpuStatistics)) -> CpuRow {
         switches: found.switches,
         preemptions: found.preemptions,
         migrations: found.migrations,
+        ..CpuRow::default()
     }
 }
 
@@ -196,6 +197,7 @@ fn costs(figures: &Figures) -> BTreeMap<String, Cost> {
                 p99: None,
                 max: spread.max(),
                 share: Some(float(spread.sum()) / all),
+                share_max: None,
             };
             (cause.word().to_owned(), cost)
         })

@@ -22,7 +22,7 @@ mod timers;
 
 use super::kind::Paper;
 use super::{Driver, Enactor, Step};
-use crate::control::{Control, Traced};
+use crate::control::{Control, Reason, Traced};
 use crate::duties::Source;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
@@ -106,29 +106,27 @@ impl Driver for Huang2014 {
         earliest.min().unwrap_or(until)
     }
 
-    fn count(&self, control: &mut Control<'_>, woken: &Woken, now: u64) {
-        let wakeups = &mut control.record.wakeups;
+    fn reason(&self, control: &mut Control<'_>, woken: &Woken, now: u64) -> Reason {
         let of_end = || {
             control.terms.duties.reports_ends || self.enactor.is_called_by_a_worker(control.tasks)
         };
         let fired = tags(woken).any(|tag| tag.kind != Kind::Budget);
-        let count = if woken.called && of_end() {
-            &mut wakeups.completion
+        if woken.called && of_end() {
+            Reason::Completion
         } else if fired || self.enactor.is_due(control.run.epoch(), now) {
             match self.paper {
-                Paper::Jobs => &mut wakeups.release,
-                Paper::Slices | Paper::Instants => &mut wakeups.timer,
+                Paper::Jobs => Reason::Release,
+                Paper::Slices | Paper::Instants => Reason::Timer,
             }
         } else if woken.called && control.question.is_answered() {
-            &mut wakeups.idle
+            Reason::Idle
         } else if woken.called {
-            &mut wakeups.other
+            Reason::Other
         } else if woken.is_nothing() {
-            &mut wakeups.beat
+            Reason::Beat
         } else {
-            &mut wakeups.budget
-        };
-        *count += 1;
+            Reason::Budget
+        }
     }
 
     fn is_wanted(&self, control: &Control<'_>, woken: &Woken, now: u64) -> bool {

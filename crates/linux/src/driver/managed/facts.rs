@@ -194,6 +194,7 @@ impl Managed {
             let next = control.run.clock_at(task.release_of(queue.next_sequence));
             self.timers.push(Reverse((next, id)));
             latest = release;
+            control.has_release();
             self.release(control, task, sequence)?;
         }
         Ok(latest)

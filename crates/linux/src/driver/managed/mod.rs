@@ -25,7 +25,7 @@ mod queue;
 
 use super::{Driver, Step};
 use crate::armed::QUANTUM_NANOS;
-use crate::control::{Control, Traced};
+use crate::control::{Control, Reason, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
@@ -145,30 +145,26 @@ impl Driver for Managed {
         (span > 0).then(|| self.signals.wait(span)).flatten()
     }
 
-    fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
+    fn reason(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Reason {
         let release = self.timers.peek().map(|&Reverse((at, _))| at);
         let late = release.and_then(|release| now.checked_sub(release));
         let mut ended = control.tasks.iter().map(|task| &task.handover);
         let fired = woken.is_some_and(|signal| signal != kick_signal());
-        let wakeups = &mut control.record.wakeups;
-        let count = if ended.any(Handover::is_handed_back) {
-            &mut wakeups.completion
-        } else if late.is_some() {
-            &mut wakeups.release
-        } else if self
-            .wake
-            .is_some_and(|wake| wake.at <= control.run.instant(now))
-        {
-            &mut wakeups.timer
-        } else if fired || self.budget_look <= now {
-            &mut wakeups.budget
-        } else {
-            &mut wakeups.beat
-        };
-        *count += 1;
         // A release that found the CPU free.
         if let (Some(late), None) = (late, self.running) {
             control.record.lateness.record(late);
+        }
+        let is_due = |wake: Wake| wake.at <= control.run.instant(now);
+        if ended.any(Handover::is_handed_back) {
+            Reason::Completion
+        } else if late.is_some() {
+            Reason::Release
+        } else if self.wake.is_some_and(is_due) {
+            Reason::Timer
+        } else if fired || self.budget_look <= now {
+            Reason::Budget
+        } else {
+            Reason::Beat
         }
     }
 
@@ -422,6 +418,7 @@ impl Managed {
         let (Some(task), Some(queue)) = (control.tasks.get(index), self.queues.get(index)) else {
             return u64::MAX;
         };
+        control.arms();
         let left = match self.server_budget(control, job) {
             Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
             None => match self.exhausted_at(control, job) {
