@@ -28,6 +28,8 @@ const ENFORCED: Rules = Rules {
     stops_at_own_limit: true,
     steal_reported: false,
     managed: false,
+    common: false,
+    late_wake_nanos: LATE_WAKE_NANOS,
 };
 
 /// A LO task of 30 and a HI task of 20 and 50, all due 50 after their release.
@@ -426,7 +428,6 @@ fn jobs_that_never_began_are_counted_at_the_end_and_those_behind_a_body_that_sta
             why,
             count,
             next,
-            missed: 0,
         },
     ));
     judge.take_all([begins(LO, 0), stays(LO, (0, 4_000), 4_020, false)]);
