@@ -341,6 +341,7 @@ impl FrameJudge {
         let level = task.facts.model.criticality;
         let due = self.due(task, question.job.1);
         let chain = self.chain_of(question.frame);
+        let end = self.start_of(question.frame.saturating_add(1));
         // A job whose frame was skipped waits until a younger one takes its place, or the run ends.
         let by_skipping = match question.what {
             What::Superseded(_) | What::Late(_) => self.skipped.remove(&question.job),
@@ -349,7 +350,6 @@ impl FrameJudge {
         let judge = |instant, lacking, until| self.judge((level, instant), lacking, (chain, until));
         match question.what {
             What::Skipped(at) => {
-                let end = self.start_of(question.frame.saturating_add(1));
                 let verdict = judge(end, at.saturating_sub(end), at);
                 self.skipped.insert(question.job, verdict);
             }
@@ -361,8 +361,7 @@ impl FrameJudge {
                 self.answer_if_missed(question.job, (due, at), verdict);
             }
             What::Superseded(at) => {
-                // No other reason is known of.
-                let verdict = by_skipping.unwrap_or_else(|| judge(due, u64::MAX, at));
+                let verdict = by_skipping.unwrap_or_else(|| judge(due, at.saturating_sub(end), at));
                 self.answer_if_missed(question.job, (due, at), verdict);
             }
             What::Late(job) => {

@@ -422,14 +422,7 @@ fn jobs_that_never_began_are_counted_at_the_end_and_those_behind_a_body_that_sta
     let mut judge = judge(ENFORCED);
     judge.take(completed(20, None));
     let (why, count, next) = (DropReason::Mode, 1, 2);
-    judge.take(Note::Task(
-        HI,
-        TaskNote::Dropped {
-            why,
-            count,
-            next,
-        },
-    ));
+    judge.take(Note::Task(HI, TaskNote::Dropped { why, count, next }));
     judge.take_all([begins(LO, 0), stays(LO, (0, 4_000), 4_020, false)]);
     judge.close_run(closing);
     let misses = judge.take_records().len();
