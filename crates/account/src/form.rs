@@ -125,6 +125,7 @@ impl Note {
             Self::Exceeded(Exceeded { since, now, beyond }) => {
                 words(head(9, 0, 0), [since, now, beyond])
             }
+            Self::LetGo { now, late } => words(head(12, 0, 0), [now, late]),
             Self::Frame(what) => what.to_words(),
             Self::Task(task, what) => what.to_words(task),
         }
@@ -185,6 +186,7 @@ impl Note {
                 late: Level(u8::try_from(b).ok()?),
                 at: c,
             }),
+            12 => Self::LetGo { now: a, late: b },
             _ => {
                 let kind = kind.checked_sub(FIRST_OF_TASK)?;
                 Self::Task(index, TaskNote::from_words(kind, small, words)?)
@@ -406,6 +408,7 @@ mod tests {
                 waited,
             },
             Note::Away { now, waited },
+            Note::LetGo { now, late: 4 },
             Note::Exceeded(Exceeded {
                 since: 3,
                 now,
@@ -546,7 +549,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [12, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
+        for first in [13, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

@@ -206,6 +206,7 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
+            Note::LetGo { now, late } => self.stole_until(now, late, Thief::Unknown),
             Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen, self.lost_until),
             // Those are in a log of their own.
             Note::Frame(_) => {}

@@ -258,6 +258,13 @@ pub enum Note {
     },
     /// The manager lets a thread go on that had used up a budget which outlives jobs.
     Exceeded(Exceeded),
+    /// Who started the run let the threads of its CPU go when this had begun, because others kept it.
+    LetGo {
+        /// The clock when it did.
+        now: u64,
+        /// For how long they had.
+        late: u64,
+    },
     /// About frames, in the log that all CPUs have in common.
     Frame(FrameNote),
     /// About the task with this index.

@@ -21,7 +21,7 @@ use crate::recording::{
 use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
-use crate::sys::clock::monotonic_nanos;
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::continued::Continued;
 use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
@@ -535,13 +535,21 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 
 /// Opens the run, on all CPUs with one epoch.
 pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
-    let epoch = monotonic_nanos() + HEAD_START_NANOS;
+    let (began, used) = (monotonic_nanos(), own_cpu_nanos());
+    let epoch = began + HEAD_START_NANOS;
     run.epoch.set(epoch);
     run.end.set(epoch.saturating_add(span.as_nanos()));
     for cpu in cpus {
         cpu.notes.write(Note::Run { epoch });
         cpu.beat.go_on();
         cpu.phase.begin();
+        // This thread is in no real-time class: if it has no CPU for so long, the threads of this one begin late.
+        let now = monotonic_nanos();
+        let kept = (now - began).saturating_sub(own_cpu_nanos() - used);
+        let late = now.saturating_sub(epoch).min(kept);
+        if late > 0 {
+            cpu.notes.write(Note::LetGo { now, late });
+        }
     }
 }
 

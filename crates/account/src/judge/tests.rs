@@ -109,6 +109,13 @@ impl Judge {
     }
 }
 
+#[test]
+fn what_keeps_the_start_of_a_run_is_stolen_from_the_cpu_that_waits_for_it() {
+    let mut judge = judge(ENFORCED);
+    judge.take(Note::LetGo { now: 90, late: 60 });
+    assert_eq!(judge.gaps(), [(90, 60)]);
+}
+
 /// When workers shared words, `begin` counted the active jobs first, and then, if there had been none, reset what had been
 /// exceeded. A HI job that preempted it between the two, and ran beyond its C(LO) meanwhile, was found to be in
 /// the busy period that the LO job had begun; going on, the LO job wiped that, and when it was late its miss counted as
