@@ -59,21 +59,21 @@ fn run(file: &str, barrier: &str, entries: &str, more: &[&str]) -> Value {
     let result = done.json();
     let shares = entries.matches('0').count() > 1;
     assert_eq!(result["proof"].is_null(), shares, "{}", done.stderr);
-    let frames = &result["frames"];
-    // What others take from the run it is not to be accused of.
-    let undecided = [
-        &frames["unprovoked_undecided"],
-        &result["jobs"]["missed_undecided"],
-    ];
-    let is_decided = undecided.iter().all(|count| **count == 0);
-    assert_eq!(
-        done.exit,
-        if is_decided { 0 } else { 5 },
-        "{barrier}: {}",
-        done.stderr
-    );
-    assert_eq!(frames["unprovoked"], frames["unprovoked_undecided"]);
+    keeps_its_guarantees(&result, done.exit);
     result
+}
+
+/// Nothing that was guaranteed did not come, but where only stolen time explains it, which is said by 5.
+fn keeps_its_guarantees(result: &Value, exit: i32) {
+    let (frames, jobs) = (&result["frames"], &result["jobs"]);
+    assert_eq!(
+        frames["unprovoked"], frames["unprovoked_undecided"],
+        "{frames}"
+    );
+    assert_eq!(result["machine"]["missed_outside_gaps"], 0, "{result:#}");
+    let undecided = [&frames["unprovoked_undecided"], &jobs["missed_undecided"]];
+    let is_decided = undecided.iter().all(|count| **count == 0);
+    assert_eq!(exit, if is_decided { 0 } else { 5 }, "{frames} {jobs}");
 }
 
 /// Runs it with a trace, which is replayed and drawn.
@@ -204,8 +204,8 @@ fn a_stop_reaches_walkers_wherever_they_wait() {
             Duration::from_millis(300),
             |stopped| {
                 if let Ending::Exit(code) = stopped.ending {
-                    assert_eq!(code, 0, "{}", stopped.stderr);
                     let document = stopped.json();
+                    keeps_its_guarantees(&document, code);
                     assert!(document["duration_ns"].as_u64().unwrap() < 60_000_000_000);
                 }
             },
