@@ -2,9 +2,11 @@
 
 use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
-use super::note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
+use super::note::{
+    Cut, Ending, FrameNote, Interval, Note, Return, TaskNote, Thread, Waited, Wanted,
+};
 use super::reaction::Duty;
-use vestal_core::{DropReason, Service};
+use vestal_core::{DropReason, Level, Service};
 
 /// How many words a note has.
 pub const NOTE_WORDS: usize = 7;
@@ -123,6 +125,8 @@ impl Note {
             Self::Exceeded(Exceeded { since, now, beyond }) => {
                 words(head(9, 0, 0), [since, now, beyond])
             }
+            Self::LetGo { now, late } => words(head(12, 0, 0), [now, late]),
+            Self::Frame(what) => what.to_words(),
             Self::Task(task, what) => what.to_words(task),
         }
     }
@@ -169,11 +173,48 @@ impl Note {
                 now: b,
                 beyond: c,
             }),
+            10 => Self::Frame(FrameNote::Began {
+                frame: a,
+                first: b,
+                at: c,
+                kept: small == 1,
+            }),
+            11 => Self::Frame(FrameNote::Dropped {
+                task: u16::try_from(index).ok()?,
+                sequence: a,
+                why: *DropReason::ALL.get(usize::try_from(small).ok()?)?,
+                late: Level(u8::try_from(b).ok()?),
+                at: c,
+            }),
+            12 => Self::LetGo { now: a, late: b },
             _ => {
                 let kind = kind.checked_sub(FIRST_OF_TASK)?;
                 Self::Task(index, TaskNote::from_words(kind, small, words)?)
             }
         })
+    }
+}
+
+impl FrameNote {
+    fn to_words(self) -> Words {
+        match self {
+            Self::Began {
+                frame,
+                first,
+                at,
+                kept,
+            } => words(head(10, u64::from(kept), 0), [frame, first, at]),
+            Self::Dropped {
+                task,
+                sequence,
+                why,
+                late,
+                at,
+            } => {
+                let head = head(11, place(&DropReason::ALL, &why), usize::from(task));
+                words(head, [sequence, u64::from(late.0), at])
+            }
+        }
     }
 }
 
@@ -212,15 +253,9 @@ impl TaskNote {
                 let (times, executed) = ((job.release, job.stopped), job.executed);
                 job_words(head, job.sequence, times, executed, (job.at, job.consumed))
             }
-            Self::Dropped {
-                why,
-                count,
-                next,
-                missed,
-            } => words(
-                head(9, place(&DropReason::ALL, &why)),
-                [count, next, missed],
-            ),
+            Self::Dropped { why, count, next } => {
+                words(head(9, place(&DropReason::ALL, &why)), [count, next])
+            }
             Self::Costs {
                 start,
                 end,
@@ -287,7 +322,6 @@ impl TaskNote {
                 why: *DropReason::ALL.get(usize::try_from(small).ok()?)?,
                 count: a,
                 next: b,
-                missed: c,
             },
             10 => Self::Costs {
                 start: a,
@@ -374,6 +408,7 @@ mod tests {
                 waited,
             },
             Note::Away { now, waited },
+            Note::LetGo { now, late: 4 },
             Note::Exceeded(Exceeded {
                 since: 3,
                 now,
@@ -472,12 +507,7 @@ mod tests {
             }),
         ];
         let (count, next) = (7, 8);
-        let dropped = |why| TaskNote::Dropped {
-            why,
-            count,
-            next,
-            missed: 2,
-        };
+        let dropped = |why| TaskNote::Dropped { why, count, next };
         notes.extend(DropReason::ALL.map(dropped));
         notes
     }
@@ -492,6 +522,24 @@ mod tests {
             let of_task = of_tasks(lost, consumed).into_iter();
             notes.extend(of_task.map(|what| Note::Task(task, what)));
         }
+        for (kept, late) in [(true, Level(0)), (false, Level(4))] {
+            let [frame, first, at, sequence] = [7, 5, 3, 1];
+            notes.push(Note::Frame(FrameNote::Began {
+                frame,
+                first,
+                at,
+                kept,
+            }));
+            notes.extend(DropReason::ALL.map(|why| {
+                Note::Frame(FrameNote::Dropped {
+                    task: 70,
+                    sequence,
+                    why,
+                    late,
+                    at,
+                })
+            }));
+        }
         for note in notes {
             assert_eq!(Note::from_words(note.to_words()), Some(note));
         }
@@ -501,7 +549,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [10, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
+        for first in [13, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

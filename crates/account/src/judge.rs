@@ -8,10 +8,11 @@ use super::guarantee::{BlockedBy, Guarantees, beyond};
 use super::interval::Parts;
 use super::job::TaskRecord;
 use super::note::{Cut, Interval, Note, Thread, Waited};
-use super::occupancy::{Occupancy, SWITCH_NANOS_MAX, Unexplained};
+use super::occupancy::{LATE_WAKE_NANOS, Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
 use super::reaction::Reactions;
 use super::stolen::{StolenInterval, StolenLog, Thief};
+use super::told::{Answer, Told};
 use super::used_up::UsedUp;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::model::Task;
@@ -19,7 +20,7 @@ use vestal_core::{Duration, Instant};
 use vestal_trace::{Record, What};
 
 /// By which rules a run is judged.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// What a job may exceed a limit by.
     pub tolerance_nanos: u64,
@@ -31,6 +32,26 @@ pub struct Rules {
     pub steal_reported: bool,
     /// Whether the manager notes down the jobs that never begin; else they follow from the tasks' periods.
     pub managed: bool,
+    /// Whether its CPU has a frame table in common with others: then a [`FrameJudge`](crate::FrameJudge) of all of them says
+    /// what is to be said of missed deadlines.
+    pub common: bool,
+    /// How late a thread has to get a free CPU for that to be the machine's doing.
+    pub late_wake_nanos: u64,
+}
+
+impl Default for Rules {
+    /// Nothing is guaranteed.
+    fn default() -> Self {
+        Self {
+            tolerance_nanos: 0,
+            guarantee: false,
+            stops_at_own_limit: false,
+            steal_reported: false,
+            managed: false,
+            common: false,
+            late_wake_nanos: LATE_WAKE_NANOS,
+        }
+    }
 }
 
 /// What is known of a task before it runs.
@@ -115,6 +136,8 @@ pub struct Judge {
     /// The clock when it was found last that notes had been lost.
     lost_until: u64,
     records: Vec<Record>,
+    /// For the judge of all CPUs, if there is one.
+    told: Vec<Told>,
 }
 
 impl Judge {
@@ -126,7 +149,7 @@ impl Judge {
             epoch: None,
             threads: vec![ThreadState::default(); Thread::OTHERS + tasks.len()],
             tasks,
-            occupancy: Occupancy::default(),
+            occupancy: Occupancy::new(rules.late_wake_nanos),
             guarantees: Guarantees::default(),
             stolen: StolenLog::default(),
             reactions: Reactions::default(),
@@ -134,6 +157,7 @@ impl Judge {
             lost: 0,
             lost_until: 0,
             records: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -182,7 +206,10 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
+            Note::LetGo { now, late } => self.stole_until(now, late, Thief::Unknown),
             Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen, self.lost_until),
+            // Those are in a log of their own.
+            Note::Frame(_) => {}
             Note::Task(task, what) => self.take_of_task(task, what),
         }
     }
@@ -199,6 +226,16 @@ impl Judge {
     /// The records about what was found since the last call.
     pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
+    }
+
+    /// What is to be judged together with other CPUs, since the last call.
+    pub(super) fn take_told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// When it was found last that notes had been lost, in nanoseconds after the epoch; 0: none were.
+    pub(super) fn lost_until(&self) -> u64 {
+        self.after_epoch(self.lost_until)
     }
 
     /// What was stolen by threads until now, in nanoseconds.
@@ -370,6 +407,13 @@ impl Judge {
 
     fn stole(&mut self, interval: StolenInterval) {
         self.stolen.record(interval);
+        if self.rules.common {
+            self.told.push(Told::Stolen(StolenInterval {
+                from: self.after_epoch(interval.from),
+                to: self.after_epoch(interval.to),
+                ..interval
+            }));
+        }
         let length = Duration::from_nanos(interval.to.saturating_sub(interval.from));
         self.record(interval.to, What::Gap { cpu: CPU, length });
     }
@@ -381,7 +425,11 @@ impl Judge {
     }
 
     fn instant(&self, nanos: u64) -> Instant {
-        Instant::from_nanos(nanos.saturating_sub(self.epoch.unwrap_or(0)))
+        Instant::from_nanos(self.after_epoch(nanos))
+    }
+
+    fn after_epoch(&self, nanos: u64) -> u64 {
+        nanos.saturating_sub(self.epoch.unwrap_or(0))
     }
 }
 

@@ -22,12 +22,14 @@
 //! | `outcome` | what is to be said of a missed deadline |
 //! | `job` | counts and histograms of each task |
 //! | `judge` | all of these, one note after the other |
+//! | `frames`, `told` | what CPUs that have a frame table in common judge together |
 
 #![forbid(unsafe_code)]
 
 mod busy;
 mod exceeded;
 mod form;
+mod frames;
 mod guarantee;
 mod interval;
 mod job;
@@ -37,15 +39,17 @@ mod occupancy;
 mod outcome;
 mod reaction;
 mod stolen;
+mod told;
 mod used_up;
 
 pub use busy::BusyLog;
 pub use exceeded::{Exceeded, ExceededLog};
 pub use form::NOTE_WORDS;
+pub use frames::{FrameFacts, FrameJudge, FrameTask, FrameVerdicts};
 pub use interval::Parts;
 pub use job::{JobCounts, Suspensions, TaskRecord, ThreadCost};
 pub use judge::{Account, Closing, Judge, Rules, TaskFacts};
-pub use note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
-pub use occupancy::SWITCH_NANOS_MAX;
+pub use note::{Cut, Ending, FrameNote, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
+pub use occupancy::{LATE_WAKE_NANOS, SWITCH_NANOS_MAX};
 pub use reaction::{Duty, Reaction, Reactions};
 pub use stolen::{STOLEN_NANOS_MIN, StolenLog, Thief};

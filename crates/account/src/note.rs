@@ -5,7 +5,7 @@
 use super::exceeded::Exceeded;
 use super::job::{Suspensions, ThreadCost};
 use super::reaction::Duty;
-use vestal_core::DropReason;
+use vestal_core::{DropReason, Level};
 
 /// Which thread of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,36 @@ pub struct Return {
     pub lost: bool,
 }
 
+/// What is noted of the frames that all CPUs of a table have in common, in nanoseconds after the epoch, with the
+/// scheduler's numbers of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameNote {
+    /// A frame begins.
+    Began {
+        /// Its number, counted from the epoch.
+        frame: u64,
+        /// The first of those that have passed before it and never began; else the same number.
+        first: u64,
+        /// When it was decided.
+        at: u64,
+        /// A sub-frame of an earlier one went on until then.
+        kept: bool,
+    },
+    /// A job was dropped.
+    Dropped {
+        /// Its task.
+        task: u16,
+        /// Its number among the jobs of its task.
+        sequence: u64,
+        /// For which reason.
+        why: DropReason,
+        /// The highest level whose sub-frame was dropped, if it was for the mode.
+        late: Level,
+        /// When it was decided.
+        at: u64,
+    },
+}
+
 /// What a thread notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -228,6 +258,15 @@ pub enum Note {
     },
     /// The manager lets a thread go on that had used up a budget which outlives jobs.
     Exceeded(Exceeded),
+    /// Who started the run let the threads of its CPU go when this had begun, because others kept it.
+    LetGo {
+        /// The clock when it did.
+        now: u64,
+        /// For how long they had.
+        late: u64,
+    },
+    /// About frames, in the log that all CPUs have in common.
+    Frame(FrameNote),
     /// About the task with this index.
     Task(usize, TaskNote),
 }
@@ -291,8 +330,6 @@ pub enum TaskNote {
         count: u64,
         /// A number among the jobs of the task.
         next: u64,
-        /// How many of them after their deadlines, which they had not been guaranteed.
-        missed: u64,
     },
     /// What it cost to begin and to end a job, and what that executed in between.
     Costs {

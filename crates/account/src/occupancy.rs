@@ -9,7 +9,7 @@ use super::note::Wanted;
 pub const SWITCH_NANOS_MAX: u64 = 100_000;
 
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
-const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+pub const LATE_WAKE_NANOS: u64 = 500_000;
 
 /// An interval that no thread of the run explains, as clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,10 @@ impl Unexplained {
 }
 
 /// The occupancy of the CPU by all threads of a run. They share one CPU.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Occupancy {
+    /// How late a wake-up on a free CPU has to be to be the machine's doing.
+    late_wake: u64,
     /// The clock when the last execution interval ended; 0: one goes on, or a preempted one does again.
     left: u64,
     /// The latest end of one.
@@ -52,6 +54,16 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
+    /// Nothing is known yet; a wake-up that is so late is the machine's doing.
+    pub(super) const fn new(late_wake: u64) -> Self {
+        Self {
+            late_wake,
+            left: 0,
+            ended: 0,
+            free: (0, 0),
+        }
+    }
+
     /// A thread got the CPU at `now` that was `wanted` before; a burning job had looked at the clock at
     /// `burned` (0: none burned). Returns the interval before `now` in which that job ought to have looked
     /// again, or in which no thread ran at all.
@@ -69,13 +81,13 @@ impl Occupancy {
             });
         }
         // Of a shorter one no thread claims anything, and an earlier one may still have something to claim.
-        if left != 0 && now.saturating_sub(left) >= LATE_WAKE_NANOS_MIN {
+        if left != 0 && now.saturating_sub(left) >= self.late_wake {
             self.free = (left, now);
         }
         match wanted {
             // A thread that does not burn had the CPU, and gives it up at once.
             Wanted::AtOnceSince(since) if left == 0 => {
-                Unexplained::of_at_least(LATE_WAKE_NANOS_MIN, since, now)
+                Unexplained::of_at_least(self.late_wake, since, now)
             }
             Wanted::Since(since) | Wanted::AtOnceSince(since) => self.claim(since),
             // The manager has not left the CPU.
@@ -87,7 +99,7 @@ impl Occupancy {
     /// The part of the last free time in which a thread wanted the CPU, since `wanted`.
     fn claim(&mut self, wanted: u64) -> Option<Unexplained> {
         let (from, to) = self.free;
-        let unexplained = Unexplained::of_at_least(LATE_WAKE_NANOS_MIN, from.max(wanted), to)?;
+        let unexplained = Unexplained::of_at_least(self.late_wake, from.max(wanted), to)?;
         self.free = (from, unexplained.from);
         Some(unexplained)
     }
@@ -137,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_late_beginning_counts_from_when_the_cpu_was_free_and_wanted() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         assert_eq!(
             since(&mut occupancy, MS, 9 * MS),
             None,
@@ -156,8 +168,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_late_is_a_rule() {
+        let late = |late_wake| {
+            let mut occupancy = Occupancy::new(late_wake);
+            occupancy.end(10 * MS);
+            since(&mut occupancy, 20 * MS, 20 * MS + 200_000)
+        };
+        assert_eq!(late(200_000), free(20 * MS, 20 * MS + 200_000));
+        assert_eq!(late(200_001), None);
+    }
+
+    #[test]
     fn of_a_free_time_everybody_claims_what_the_more_urgent_ones_did_not_want_yet() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         occupancy.end(10 * MS);
         // The process was stopped; its manager wants to look at 500 ms, and a job came at 30 ms.
         let manager = free(500 * MS, 2_000 * MS);
@@ -185,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_late_thread_that_none_of_the_run_keeps_waiting_was_kept_by_others() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         let at_once = |occupancy: &mut Occupancy, wanted, now| {
             occupancy.begin(Wanted::AtOnceSince(wanted), now, 0)
         };
@@ -204,7 +227,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         // A thread reads the clock at 10 ms in order to wait; another one has the CPU until 15 ms.
         assert_eq!(since(&mut occupancy, 10 * MS, 10 * MS + 1_000), None);
         occupancy.end(15 * MS);
@@ -215,7 +238,7 @@ mod tests {
 
     #[test]
     fn whoever_takes_the_cpu_from_a_burning_job_sees_what_it_could_not() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         let burning = |occupancy: &mut Occupancy, wanted, now, burned| {
             occupancy.begin(Wanted::Since(wanted), now, burned)
         };
@@ -234,7 +257,7 @@ mod tests {
 
     #[test]
     fn while_the_idle_detector_runs_no_time_is_free() {
-        let mut occupancy = Occupancy::default();
+        let mut occupancy = Occupancy::new(LATE_WAKE_NANOS);
         occupancy.end(10 * MS);
         let mut with_a_detector = occupancy.clone();
         assert_eq!(since(&mut occupancy, 0, 90 * MS), free(10 * MS, 90 * MS));

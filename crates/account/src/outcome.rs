@@ -9,7 +9,8 @@
 //! in a busy period some thread of the run always wants the CPU, so what their CPU clocks do not account for
 //! bounds what others can have taken. A thread of the run that is slow therefore cannot excuse a miss.
 
-use super::job::{MISSES_MAX, Miss, TaskRecord};
+pub(super) use super::job::Miss;
+use super::job::{MISSES_MAX, TaskRecord};
 use super::stolen::Stolen;
 
 /// A look at a job after its deadline.
@@ -85,15 +86,20 @@ impl TaskRecord {
     /// The process was continued at these clock readings, or a little before, after it had been stopped:
     /// that is stolen time, of which no thread of the run could see the beginning.
     pub fn excuse_stops(&mut self, continued: &[u64]) {
-        let stopped = |miss: &&Miss| {
-            let mut instants = continued.iter();
-            instants.any(|instant| {
-                (miss.since..=miss.end.saturating_add(LATE_HANDLER_NANOS)).contains(instant)
-            })
-        };
-        let excused = self.misses.iter().filter(stopped).count() as u64;
+        let excused = excused_by_stops(&self.misses, continued);
         self.jobs.missed_outside_gaps = self.jobs.missed_outside_gaps.saturating_sub(excused);
     }
+}
+
+/// How many of these were in time but for a stop of the process that was continued at one of these clock readings.
+pub(super) fn excused_by_stops(misses: &[Miss], continued: &[u64]) -> u64 {
+    let stopped = |miss: &&Miss| {
+        let mut instants = continued.iter();
+        instants.any(|instant| {
+            (miss.since..=miss.end.saturating_add(LATE_HANDLER_NANOS)).contains(instant)
+        })
+    };
+    misses.iter().filter(stopped).count() as u64
 }
 
 /// How much later than the threads of the run the handler of SIGCONT may run.

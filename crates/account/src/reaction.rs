@@ -9,6 +9,9 @@ pub enum Duty {
     JobStart,
     /// A worker: from the end of a body until it waits.
     JobEnd,
+    /// The walker of a frame table: between jobs, but for their beginnings and ends: it looks what it is to do, comes to a
+    /// barrier, and decides if it is the last.
+    Frame,
     /// The manager: from when it gets the CPU until it waits.
     Manager,
     /// The idle detector, likewise.
@@ -19,9 +22,10 @@ pub enum Duty {
 
 impl Duty {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::JobStart,
         Self::JobEnd,
+        Self::Frame,
         Self::Manager,
         Self::Idle,
         Self::Watchdog,
@@ -33,6 +37,7 @@ impl Duty {
         match self {
             Self::JobStart => "job-start",
             Self::JobEnd => "job-end",
+            Self::Frame => "frame",
             Self::Manager => "manager",
             Self::Idle => "idle",
             Self::Watchdog => "watchdog",

@@ -72,6 +72,8 @@ pub struct StolenLog {
     by_thief: [u64; 3],
     /// The newest ones, oldest first.
     windows: VecDeque<StolenInterval>,
+    /// The latest end of one that is forgotten.
+    forgotten_until: u64,
 }
 
 impl StolenLog {
@@ -86,7 +88,8 @@ impl StolenLog {
             *sum = sum.saturating_add(span);
         }
         if self.windows.len() == WINDOWS {
-            self.windows.pop_front();
+            let forgotten = self.windows.pop_front().map_or(0, |oldest| oldest.to);
+            self.forgotten_until = self.forgotten_until.max(forgotten);
         }
         self.windows.push_back(StolenInterval { charged, ..stolen });
     }
@@ -111,6 +114,11 @@ impl StolenLog {
             counted_to = counted_to.max(to);
         }
         sum
+    }
+
+    /// Whether all of the time from `start` on that was stolen is remembered.
+    pub(super) const fn reaches_back_to(&self, start: u64) -> bool {
+        self.forgotten_until <= start
     }
 
     /// The sum of all intervals of which `thief` had the CPU, in nanoseconds.
@@ -191,6 +199,10 @@ mod tests {
         assert_eq!(log.count(), WINDOWS as u64 + 1);
         assert_eq!(log.lost_nanos(), WINDOWS as u64 + 1);
         assert_eq!(log.within(0, u64::MAX).nanos, WINDOWS as u64);
+        assert_eq!(
+            [1, 2].map(|start| log.reaches_back_to(start)),
+            [false, true]
+        );
     }
 
     #[test]

@@ -133,48 +133,92 @@ impl RunResult {
         text
     }
 
+    /// How much of what was guaranteed did not come in a real run, deadlines that were missed and jobs that were dropped with
+    /// their sub-frames, and of how much that is not decided.
+    pub(crate) const fn broken(&self) -> (u64, u64) {
+        let Run {
+            frames,
+            jobs,
+            machine,
+            ..
+        } = &self.run;
+        let dropped = frames
+            .unprovoked
+            .saturating_sub(frames.unprovoked_undecided);
+        (
+            machine.missed_outside_gaps.saturating_add(dropped),
+            jobs.missed_undecided
+                .saturating_add(frames.unprovoked_undecided),
+        )
+    }
+
     /// The last line: whether what was guaranteed was kept.
-    pub(crate) fn verdict(&self, output: &Output) -> String {
+    pub(crate) fn verdict(&self, session: &Session, output: &Output) -> String {
         let painter = output.painter();
-        let missed = self.run.jobs.missed_guaranteed;
-        let (style, text) = match (
-            missed,
-            self.run.jobs.missed,
-            self.run.proof.as_ref().and_then(Option::as_ref),
-        ) {
-            (0, _, Some(_)) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
-            (_, _, Some(_)) if missed == self.run.jobs.missed_undecided => (
-                Style::Caution,
-                format!(
-                    "Not decided: {} missed, and only time that others took from the run explains it.",
-                    plural(missed, "guaranteed deadline")
-                ),
-            ),
-            (_, _, Some(_)) => (
-                Style::Bad,
-                format!("{} missed.", plural(missed, "guaranteed deadline")),
-            ),
-            (_, 0, None) => (
-                Style::Caution,
-                "No deadline was missed; none was guaranteed, because there is no proof."
-                    .to_owned(),
-            ),
-            (_, late, None) => {
-                let mut text = format!(
-                    "{} missed; none was guaranteed, because there is no proof.",
-                    plural(late, "deadline")
-                );
-                if self.excluded > 0 {
-                    let _ = write!(
-                        text,
-                        " A proof would have excluded {} of them.",
-                        self.excluded
-                    );
-                }
-                (Style::Caution, text)
-            }
+        let (style, text) = match &self.run.proof {
+            Some(Some(_)) => self.of_guarantee(),
+            Some(None) | None => (Style::Caution, self.of_deadlines(session)),
         };
         format!("{}\n", painter.paint(style, &text))
+    }
+
+    /// The same where something was guaranteed.
+    fn of_guarantee(&self) -> (Style, String) {
+        let (missed, undecided) = (
+            self.run.jobs.missed_guaranteed,
+            self.run.jobs.missed_undecided,
+        );
+        // In simulations the costs of frames drop jobs, of which no proof speaks that knows no costs.
+        let (dropped, dropped_undecided) = match self.run.world == World::Linux.word() {
+            true => (
+                self.run.frames.unprovoked,
+                self.run.frames.unprovoked_undecided,
+            ),
+            false => (0, 0),
+        };
+        let missed_said = format!("{} missed", plural(missed, "guaranteed deadline"));
+        let dropped_said = format!(
+            "{} dropped although no job had needed more",
+            plural(dropped, "job")
+        );
+        let said = match (missed, dropped) {
+            (0, 0) => {
+                let text = "No guaranteed deadline was missed.";
+                return (Style::Good, text.to_owned());
+            }
+            (_, 0) => missed_said,
+            (0, _) => dropped_said,
+            (_, _) => format!("{missed_said}, and {dropped_said}"),
+        };
+        if (missed, dropped) == (undecided, dropped_undecided) {
+            let why = "only time that others took from the run explains it";
+            return (Style::Caution, format!("Not decided: {said}, and {why}."));
+        }
+        (Style::Bad, format!("{said}."))
+    }
+
+    /// The same where nothing was.
+    fn of_deadlines(&self, session: &Session) -> String {
+        let why = match session.system.proved_by() {
+            Some(_) => "because that proof does not speak of this run",
+            None => "because there is no proof",
+        };
+        let late = self.run.jobs.missed;
+        if late == 0 {
+            return format!("No deadline was missed; none was guaranteed, {why}.");
+        }
+        let mut text = format!(
+            "{} missed; none was guaranteed, {why}.",
+            plural(late, "deadline")
+        );
+        if self.excluded > 0 {
+            let _ = write!(
+                text,
+                " A proof would have excluded {} of them.",
+                self.excluded
+            );
+        }
+        text
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
@@ -253,13 +297,21 @@ impl RunResult {
             return "modes: no change\n".to_owned();
         }
         let mut text = format!("modes: {} changes\n", self.mode_changes);
+        // Those of a frame table follow from when its sub-frames end.
+        let (up, down) = match session.configuration().frames() {
+            Some(_) => (
+                "the sub-frames above it had taken too long",
+                "the next frame began",
+            ),
+            None => ("it was asked for", "nothing admitted was left to do"),
+        };
         for change in self.run.modes.iter().take(MODES_SHOWN) {
             let why = match &change.cause {
                 Some(task) => format!("{task} used up its {} budget", change.from),
                 None if session.set.level(&change.to) > session.set.level(&change.from) => {
-                    "it was asked for".to_owned()
+                    up.to_owned()
                 }
-                None => "nothing admitted was left to do".to_owned(),
+                None => down.to_owned(),
             };
             let on = match change.cpu {
                 Some(cpu) if self.run.cpus.len() > 1 => format!("CPU {cpu}: "),

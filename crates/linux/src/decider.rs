@@ -79,13 +79,10 @@ impl CpuSpec {
         })))
     }
 
-    /// A CPU of a frame table, without a guarantee.
+    /// A CPU of a frame table with a guarantee, which holds if all CPUs of the table have one.
     #[must_use]
-    pub fn common() -> Self {
-        Self {
-            guarantee: false,
-            ..Self::with(Decider::Common)
-        }
+    pub const fn common() -> Self {
+        Self::with(Decider::Common)
     }
 
     const fn with(decider: Decider) -> Self {

@@ -35,6 +35,11 @@ impl Duties {
         matches!(self.source, Source::Own | Source::Counted)
     }
 
+    /// Whether a walker goes through the sequences of a table that its CPU has in common with others.
+    pub(crate) fn is_walked(self) -> bool {
+        self.source == Source::Sequence
+    }
+
     /// Whether workers record when jobs begin and end; else that is reported to a scheduler, which is recorded.
     pub(crate) fn records_jobs(self) -> bool {
         self.source != Source::Assigned

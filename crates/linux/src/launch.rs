@@ -1,6 +1,6 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
-use crate::account::{Account, Note};
+use crate::account::{Account, LATE_WAKE_NANOS, Note};
 use crate::body::Bodies;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
@@ -16,12 +16,12 @@ use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+    Beginning, Consumer, FrameEvidence, Gathered, Gatherer, Lane, Last, Recording, Rings, Tracer,
 };
 use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
-use crate::sys::clock::monotonic_nanos;
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::continued::Continued;
 use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
@@ -101,7 +101,7 @@ impl Launch {
             lanes.push(lane);
         }
         let cpus: Vec<Arc<Cpu>> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
-        let gatherer = self.gather(lanes, consumer)?;
+        let gatherer = self.gather((lanes, None), consumer)?;
         let patience = self.config.patience;
         let going = match self.start(&run, &cpus, drafts, is_recorded) {
             Ok(going) => going,
@@ -127,7 +127,9 @@ impl Launch {
         let ended = how_it_ended(&run, &cpus)?;
         let records: Option<Vec<ManagerRecord>> = records.into_iter().collect();
         let records = records.ok_or(RunError::ManagerHung)?;
-        let (recorded, accounts) = finished?;
+        let Gathered {
+            recorded, accounts, ..
+        } = finished?;
         let measured = Measured {
             ended,
             mechanism: self.config.mechanism,
@@ -216,7 +218,8 @@ impl Launch {
         });
         let tracers = tracers.collect();
         let limit = |id| first_limit(&scheduler, id);
-        let cpu = self.share(run, index, cpu, (plan, kind), tolerance, limit);
+        let allowed = (tolerance, LATE_WAKE_NANOS);
+        let cpu = self.share(run, index, cpu, (plan, kind), allowed, limit);
         let failed = RunError::system("make the manager's event descriptor");
         let (cpu, notes) = cpu.map_err(failed)?;
         let lane = Lane::new(rings, notes, &cpu, scope);
@@ -233,14 +236,15 @@ impl Launch {
         Ok((draft, lane))
     }
 
-    /// What the threads of CPU `index` will share.
+    /// What the threads of CPU `index` will share. What is beyond `tolerance` is an overrun, and who wakes as late as that was
+    /// kept by the machine.
     pub(crate) fn share(
         &self,
         run: &Arc<Run>,
         index: usize,
         cpu: CpuTasks,
         (plan, kind): (&CpuPlan, Kind),
-        tolerance: Service,
+        (tolerance, late_wake_nanos): (Service, u64),
         limit: impl Fn(TaskId) -> Allowance,
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
@@ -261,6 +265,7 @@ impl Launch {
             guarantee: cpu.spec.guarantee && plan.is_alone,
             backlog: cpu.spec.backlog,
             tolerance_nanos: tolerance.as_nanos(),
+            late_wake_nanos,
             duties: kind.duties(),
         };
         let mut cpu = Cpu::new(run, tasks, plan.processor, terms);
@@ -294,12 +299,12 @@ impl Launch {
     /// Starts the thread that takes notes and records, on any processor that the run does not use.
     pub(crate) fn gather(
         &self,
-        lanes: Vec<Lane>,
+        judged: (Vec<Lane>, Option<FrameEvidence>),
         consumer: Option<Box<Consumer>>,
     ) -> Result<Gatherer, RunError> {
         let failed = RunError::system("start the thread that gathers notes and records");
         let elsewhere = self.plan.other_processors.iter().map(|other| other.0);
-        Gatherer::start(lanes, consumer, elsewhere.collect()).map_err(failed)
+        Gatherer::start(judged, consumer, elsewhere.collect()).map_err(failed)
     }
 
     /// Starts all threads. Each is ready before the next one is started: in its class, on its processor, blocked.
@@ -496,7 +501,7 @@ pub(crate) fn finish(
     gatherer: Gatherer,
     last: Vec<Last>,
     common: Option<Record>,
-) -> Result<(Option<Recorded>, Vec<Account>), RunError> {
+) -> Result<Gathered, RunError> {
     let finished = gatherer.finish(last, common);
     finished.map_err(RunError::system("gather notes and records"))
 }
@@ -530,13 +535,21 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 
 /// Opens the run, on all CPUs with one epoch.
 pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
-    let epoch = monotonic_nanos() + HEAD_START_NANOS;
+    let (began, used) = (monotonic_nanos(), own_cpu_nanos());
+    let epoch = began + HEAD_START_NANOS;
     run.epoch.set(epoch);
     run.end.set(epoch.saturating_add(span.as_nanos()));
     for cpu in cpus {
         cpu.notes.write(Note::Run { epoch });
         cpu.beat.go_on();
         cpu.phase.begin();
+        // This thread is in no real-time class: if it has no CPU for so long, the threads of this one begin late.
+        let now = monotonic_nanos();
+        let kept = (now - began).saturating_sub(own_cpu_nanos() - used);
+        let late = now.saturating_sub(epoch).min(kept);
+        if late > 0 {
+            cpu.notes.write(Note::LetGo { now, late });
+        }
     }
 }
 

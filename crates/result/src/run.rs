@@ -322,10 +322,13 @@ pub struct Frames {
     pub lo_skipped: u64,
     /// How many took longer than their length.
     pub overrun: u64,
-    /// How many jobs were dropped with their sub-frame although no job had needed more than at their level; of simulated
-    /// runs alone.
+    /// How many jobs were dropped with their sub-frame although no job had needed more than at their level; of a real run
+    /// without a proof 0.
     #[serde(default)]
     pub unprovoked: u64,
+    /// Of those: which only stolen time explains. 0 when read from a result that does not say it.
+    #[serde(default)]
+    pub unprovoked_undecided: u64,
     /// How much later than the barriers before it say a sub-frame could begin.
     #[serde(default)]
     pub overhead_ns: u64,

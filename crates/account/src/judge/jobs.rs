@@ -1,9 +1,12 @@
 //! What became of jobs, as the notes about them say.
 
-use super::{Judge, TaskState};
+use super::{Answer, Judge, TaskState, Told};
+use crate::guarantee::beyond;
 use crate::note::{Cut, Ending, Return, TaskNote};
-use crate::outcome::{Look, Verdict, Window};
-use vestal_core::guarantee::covers;
+use crate::outcome::{Look, Miss, Verdict, Window};
+use crate::told::LateJob;
+use vestal_core::guarantee::{bounds, covers};
+use vestal_core::model::LEVELS_MAX;
 use vestal_core::{Instant, JobId, TaskId};
 use vestal_trace::What;
 
@@ -43,15 +46,9 @@ impl Judge {
             }
             TaskNote::Completed(ending) => self.complete(task, &ending),
             TaskNote::Unfinished(cut) => self.cut(task, &cut),
-            TaskNote::Dropped {
-                why,
-                count,
-                next,
-                missed,
-            } => {
+            TaskNote::Dropped { why, count, next } => {
                 state.next = state.next.max(next);
                 state.record.jobs.count_drops(why, count);
-                state.record.jobs.missed += missed;
             }
             TaskNote::Costs {
                 start,
@@ -102,6 +99,27 @@ impl Judge {
                 is_stopped,
             );
             self.guarantees.leave(now);
+            if self.rules.common {
+                self.tell_if_exceeded(task, executed, now);
+            }
+        }
+    }
+
+    /// Tells all CPUs of a job that has executed more than at some level.
+    fn tell_if_exceeded(&mut self, task: usize, executed: u64, now: u64) {
+        let Some(state) = self.tasks.get(task) else {
+            return;
+        };
+        let tolerance = self.rules.tolerance_nanos;
+        let mut since = [None; LEVELS_MAX];
+        // Nothing stops a job of a frame table.
+        for ((_, bound), since) in bounds(&state.facts.model, false).zip(&mut since) {
+            let at = beyond(bound, executed, tolerance, now);
+            *since = at.map(|at| self.after_epoch(at));
+        }
+        if since.iter().any(Option::is_some) {
+            let end = self.after_epoch(now);
+            self.told.push(Told::Exceeded { beyond: since, end });
         }
     }
 
@@ -143,7 +161,7 @@ impl Judge {
                 at: job.at,
             }
         });
-        let verdict = verdict.map(|past| self.judge_miss(task, &past));
+        let verdict = verdict.and_then(|past| self.judge_miss(task, &past));
         let Some(state) = self.tasks.get_mut(task) else {
             return;
         };
@@ -165,8 +183,8 @@ impl Judge {
         let stopped = job.stopped.max(job.release);
         let deadline = state.facts.model.deadline.as_nanos();
         let missed = job.release.saturating_add(deadline) < stopped;
-        let verdict = missed.then(|| {
-            let past = Past {
+        let past = missed.then(|| {
+            Past {
                 sequence: job.sequence,
                 release: job.release,
                 end: stopped,
@@ -176,9 +194,9 @@ impl Judge {
                 look: None,
                 consumed: job.consumed,
                 at: job.at,
-            };
-            self.judge_miss(task, &past)
+            }
         });
+        let verdict = past.and_then(|past| self.judge_miss(task, &past));
         let Some(state) = self.tasks.get_mut(task) else {
             return;
         };
@@ -193,8 +211,47 @@ impl Judge {
         state.record.note_miss(verdict);
     }
 
-    /// What is to be said of the deadline that such a job of a task missed.
-    fn judge_miss(&mut self, task: usize, past: &Past) -> Verdict {
+    /// What is to be said of the deadline that such a job of a task missed; none if all CPUs have to say it.
+    fn judge_miss(&mut self, task: usize, past: &Past) -> Option<Verdict> {
+        if self.rules.common {
+            self.told.push(Told::Late(LateJob {
+                task,
+                sequence: past.sequence,
+                end: self.after_epoch(past.end),
+                at: self.after_epoch(past.at),
+            }));
+            return None;
+        }
+        Some(self.judge_alone(task, past))
+    }
+
+    /// All CPUs together have judged a deadline that a job missed.
+    pub(crate) fn settle(&mut self, answer: &Answer) {
+        let Answer { job, due, verdict } = *answer;
+        let epoch = self.epoch.unwrap_or(0);
+        let deadline = Instant::from_nanos(due);
+        let guaranteed = verdict != Verdict::NotGuaranteed;
+        let id = job_of(job.task, job.sequence);
+        let miss = What::Miss {
+            job: id,
+            deadline,
+            guaranteed,
+        };
+        self.record(job.at.saturating_add(epoch), miss);
+        let verdict = match verdict {
+            Verdict::Missed(miss) => Verdict::Missed(Miss {
+                since: miss.since.saturating_add(epoch),
+                end: miss.end.saturating_add(epoch),
+                ..miss
+            }),
+            Verdict::NotGuaranteed | Verdict::Undecided => verdict,
+        };
+        if let Some(state) = self.tasks.get_mut(job.task) {
+            state.record.note_miss(Some(verdict));
+        }
+    }
+
+    fn judge_alone(&mut self, task: usize, past: &Past) -> Verdict {
         let Some(state) = self.tasks.get(task) else {
             return Verdict::NotGuaranteed;
         };
@@ -209,11 +266,7 @@ impl Judge {
         let guaranteed = lost || self.was_guaranteed(state, past, due);
         // Then it was guaranteed unless the job had used up its limit, which is not known.
         let unknown = lost || guaranteed && state.used_up.may_have_forgotten(past.sequence);
-        let (deadline, sequence) = (self.instant(due), past.sequence);
-        let job = JobId {
-            task: (0..).map(TaskId).nth(task).unwrap_or(TaskId(0)),
-            sequence,
-        };
+        let (deadline, job) = (self.instant(due), job_of(task, past.sequence));
         self.record(
             past.at,
             What::Miss {
@@ -258,6 +311,11 @@ impl Judge {
             && !task.blocked_by.blocks(past.sequence, past.release)
             && covers(due, exceeded, used_up)
     }
+}
+
+fn job_of(task: usize, sequence: u64) -> JobId {
+    let task = (0..).map(TaskId).nth(task).unwrap_or(TaskId(0));
+    JobId { task, sequence }
 }
 
 /// A job that was released, and ended or was cut, at these clock readings, after executing so much.

@@ -28,6 +28,8 @@ const ENFORCED: Rules = Rules {
     stops_at_own_limit: true,
     steal_reported: false,
     managed: false,
+    common: false,
+    late_wake_nanos: LATE_WAKE_NANOS,
 };
 
 /// A LO task of 30 and a HI task of 20 and 50, all due 50 after their release.
@@ -105,6 +107,13 @@ impl Judge {
         };
         self.records.iter().filter_map(gap).collect()
     }
+}
+
+#[test]
+fn what_keeps_the_start_of_a_run_is_stolen_from_the_cpu_that_waits_for_it() {
+    let mut judge = judge(ENFORCED);
+    judge.take(Note::LetGo { now: 90, late: 60 });
+    assert_eq!(judge.gaps(), [(90, 60)]);
 }
 
 /// When workers shared words, `begin` counted the active jobs first, and then, if there had been none, reset what had been
@@ -420,15 +429,7 @@ fn jobs_that_never_began_are_counted_at_the_end_and_those_behind_a_body_that_sta
     let mut judge = judge(ENFORCED);
     judge.take(completed(20, None));
     let (why, count, next) = (DropReason::Mode, 1, 2);
-    judge.take(Note::Task(
-        HI,
-        TaskNote::Dropped {
-            why,
-            count,
-            next,
-            missed: 0,
-        },
-    ));
+    judge.take(Note::Task(HI, TaskNote::Dropped { why, count, next }));
     judge.take_all([begins(LO, 0), stays(LO, (0, 4_000), 4_020, false)]);
     judge.close_run(closing);
     let misses = judge.take_records().len();

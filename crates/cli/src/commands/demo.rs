@@ -49,7 +49,7 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     let session = Session::with_set(&world, set, output)?;
     let simulation = simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
     output.human(&simulation.page(&session, output));
-    output.human(&simulation.verdict(output));
+    output.human(&simulation.verdict(&session, output));
 
     step(
         output,
@@ -89,11 +89,7 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     let Some(real) = real.filter(|real| holds && !real.interrupted) else {
         return Ok(Exit::DoesNotHold);
     };
-    let (jobs, missed) = (
-        &real.result.run.jobs,
-        real.result.run.machine.missed_outside_gaps,
-    );
-    Ok(run::exit(missed, jobs.missed_undecided, false))
+    Ok(run::exit(real.result.broken(), false))
 }
 
 /// The first two steps.

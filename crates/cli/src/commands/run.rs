@@ -27,16 +27,12 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let run = real::execute(&session, &settings, &args.traces, output)?;
     show(&run, &session, output);
     output.json(&run.result.run)?;
-    Ok(exit(
-        run.result.run.machine.missed_outside_gaps,
-        run.result.run.jobs.missed_undecided,
-        args.tolerate_stolen_time,
-    ))
+    Ok(exit(run.result.broken(), args.tolerate_stolen_time))
 }
 
-/// What a run came to: a guaranteed deadline that was missed beats one of which that is not decided.
-pub(super) const fn exit(missed: u64, undecided: u64, tolerant: bool) -> Exit {
-    match (missed, undecided) {
+/// What a run came to: what was guaranteed and did not come beats that of which this is not decided.
+pub(super) const fn exit((broken, undecided): (u64, u64), tolerant: bool) -> Exit {
+    match (broken, undecided) {
         (0, 0) => Exit::Holds,
         (0, _) if tolerant => Exit::Holds,
         (0, _) => Exit::Undecided,
@@ -220,7 +216,7 @@ pub(crate) fn show(run: &RealRun, session: &Session, output: &Output) {
     }
     text.push('\n');
     output.human(&text);
-    output.human(&run.result.verdict(output));
+    output.human(&run.result.verdict(session, output));
 }
 
 #[cfg(test)]
@@ -229,11 +225,11 @@ mod tests {
 
     #[test]
     fn a_missed_guarantee_beats_one_that_is_not_decided() {
-        assert_eq!(exit(0, 0, false).code(), 0);
-        assert_eq!(exit(0, 3, false).code(), 5);
-        assert_eq!(exit(0, 3, true).code(), 0, "--tolerate-stolen-time");
-        assert_eq!(exit(1, 3, false).code(), 1);
-        assert_eq!(exit(1, 3, true).code(), 1, "which excuses nothing else");
+        assert_eq!(exit((0, 0), false).code(), 0);
+        assert_eq!(exit((0, 3), false).code(), 5);
+        assert_eq!(exit((0, 3), true).code(), 0, "--tolerate-stolen-time");
+        assert_eq!(exit((1, 3), false).code(), 1);
+        assert_eq!(exit((1, 3), true).code(), 1, "which excuses nothing else");
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub(super) fn executive(
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
     if let Some(table) = frames::of(session) {
-        return frames::executive(session, table, settings, refused);
+        let guarantee = proof(session, settings).is_some();
+        return frames::executive(session, table, (settings, guarantee), refused);
     }
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     let mut executive = Executive::new(config(settings, is_managed));

@@ -11,7 +11,6 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use vestal_core::{CpuId, Duration, Service, TaskId};
-use vestal_linux::frames::FRAME_OVERHEAD;
 use vestal_linux::report::FrameReport;
 use vestal_linux::{CpuSpec, Executive, Frames};
 use vestal_policy::{Cluster, FrameLists, Precision};
@@ -23,9 +22,53 @@ pub(super) fn of(session: &Session) -> Option<(&Cluster, &FrameLists)> {
 }
 
 /// What a sub-frame may be late by, beside what the table has to spare.
-fn overhead(settings: &Settings) -> Service {
+fn overhead(lists: &FrameLists, settings: &Settings) -> Service {
     let given = settings.tolerance_ns.map(Service::from_nanos);
-    given.unwrap_or(FRAME_OVERHEAD)
+    given.unwrap_or_else(|| {
+        let map = lists.map();
+        let cpus = (0..map.cpus()).map(CpuId);
+        let jobs = (0..map.frames()).flat_map(|frame| {
+            let levels = || map.levels().iter();
+            let each = cpus.clone();
+            each.map(move |cpu| {
+                levels()
+                    .map(|level| map.tasks(frame, level, cpu).len())
+                    .sum()
+            })
+        });
+        let jobs = jobs.max().unwrap_or(0);
+        vestal_linux::frames::overhead(map.levels().count(), jobs)
+    })
+}
+
+/// By frame of the cycle and level: how old the frame may be when that sub-frame begins, by the barriers of those above it
+/// and what the table has to spare.
+fn allowances(lists: &FrameLists) -> Vec<Vec<Duration>> {
+    let (map, barriers) = (lists.map(), lists.barriers());
+    let levels = map.levels();
+    let allowance = |frame, level| {
+        let above = levels.iter().filter(|&above| above > level);
+        let lengths = above.map(|above| barriers.barrier(frame, above, level));
+        lengths.fold(lists.overhead(), Duration::saturating_add)
+    };
+    let frames = (0..map.frames()).map(|frame| {
+        let each = levels.iter();
+        each.map(|level| allowance(frame, level)).collect()
+    });
+    frames.collect()
+}
+
+/// By task, in which frames of the cycle it has a place.
+fn places(lists: &FrameLists) -> Vec<Vec<usize>> {
+    let mut places = vec![Vec::new(); lists.tasks().len()];
+    for (frame, _, _, list) in lists.map().lists() {
+        for task in list {
+            if let Some(places) = places.get_mut(task.index()) {
+                places.push(frame);
+            }
+        }
+    }
+    places
 }
 
 /// Refuses what is asked for and a frame table does not have, and a barrier where there is none; and frames that leave no
@@ -88,7 +131,7 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
 
 /// What a sub-frame may be late by: what the table has to spare, and what this world takes.
 fn in_all(lists: &FrameLists, settings: &Settings) -> Duration {
-    let world = Duration::from_nanos(overhead(settings).as_nanos());
+    let world = Duration::from_nanos(overhead(lists, settings).as_nanos());
     lists.overhead().saturating_add(world)
 }
 
@@ -105,11 +148,12 @@ pub(super) fn placed(cluster: &Cluster, lists: &FrameLists) -> Vec<(CpuId, Vec<T
     cpus.collect()
 }
 
-/// The session's tasks, CPU by CPU, with bodies that do what the file and the scenario say.
+/// The session's tasks, CPU by CPU, with bodies that do what the file and the scenario say. `guarantee`: a test speaks of
+/// them.
 pub(super) fn executive(
     session: &Session,
     (cluster, lists): (&Cluster, &FrameLists),
-    settings: &Settings,
+    (settings, guarantee): (&Settings, bool),
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
     let configuration = cluster.configuration.clone();
@@ -130,9 +174,11 @@ pub(super) fn executive(
             Barrier::Futex => vestal_linux::Barrier::Futex,
             Barrier::Spin => vestal_linux::Barrier::Spin,
         },
+        allowances: allowances(lists),
+        places: places(lists),
     };
     let mut config = config(settings, true);
-    config.tolerance = Some(overhead(settings));
+    config.tolerance = Some(overhead(lists, settings));
     let mut executive = Executive::new(config).frames(frames);
     for (cpu, tasks) in placed {
         // Nothing stops a job at any limit.
@@ -142,6 +188,7 @@ pub(super) fn executive(
             Some(ppm(session.demand_max(task), period))
         });
         let spec = CpuSpec {
+            guarantee,
             utilization_ppm: Some(demands.fold(0, u64::saturating_add)),
             ..CpuSpec::common()
         };
@@ -156,15 +203,22 @@ pub(super) fn executive(
     Ok(executive)
 }
 
-/// Why nothing is guaranteed: the test speaks of a table that is carried out in no time.
-pub(super) fn doubt(session: &Session, settings: &Settings) -> Option<String> {
-    let (_, lists) = of(session)?;
-    session.system.proved_by()?;
-    Some(format!(
-        "a sub-frame may begin {} later than the table says, for what walkers and barriers take, and time that others take on one CPU keeps all of them: no test of {} speaks of that, so nothing is guaranteed",
+/// By how much later than the table says sub-frames may begin here, for people.
+pub(super) fn terms(lists: &FrameLists, settings: &Settings) -> String {
+    format!(
+        "a sub-frame may begin {} later than the table says, for what walkers and barriers take; each frame has that to spare",
         short(in_all(lists, settings).as_nanos()),
-        session.system.policy
-    ))
+    )
+}
+
+/// What is to be said of jobs that were dropped although none had needed more, if there are such.
+pub(super) fn undecided(report: &FrameReport) -> Option<String> {
+    let undecided = report.counts.unprovoked_undecided;
+    (undecided > 0).then(|| {
+        format!(
+            "{undecided} jobs were dropped with their sub-frames although no job had needed more than at their level, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
+        )
+    })
 }
 
 /// What became of the frames, for people.
@@ -183,12 +237,14 @@ pub(super) fn lines(report: &FrameReport, lists: &FrameLists) -> [String; 2] {
         ),
         match report.passed.count {
             0 => format!(
-                "barriers: {}; no CPU waited for another one",
-                report.barrier.name()
+                "barriers: {}, {} of them; no CPU waited for another one",
+                report.barrier.name(),
+                counts.barriers,
             ),
             _ => format!(
-                "barriers: {}; from the decision of the last CPU until another one went on {} in the median, {} at most",
+                "barriers: {}, {} of them; from the decision of the last CPU until another one went on {} in the median, {} at most",
                 report.barrier.name(),
+                counts.barriers,
                 short(report.passed.median),
                 short(report.passed.max),
             ),

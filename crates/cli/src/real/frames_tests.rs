@@ -3,6 +3,7 @@ use crate::args::{Format as PrintFormat, WorldArgs};
 use crate::failure::Exit;
 use crate::output::Output;
 use crate::real::Monitor;
+use crate::real::linux::proof;
 use std::path::PathBuf;
 use vestal_linux::rights::{Refusal, Throttling};
 use vestal_linux::{Processor, Rights, RunError};
@@ -124,7 +125,12 @@ fn what_throttling_leaves_is_compared_with_what_jobs_demand() {
             cpus: Some(entries.to_vec()),
             ..settings()
         };
-        let executive = executive(&session, of(&session).unwrap(), &settings, &Arc::default());
+        let executive = executive(
+            &session,
+            of(&session).unwrap(),
+            (&settings, true),
+            &Arc::default(),
+        );
         match executive.unwrap().check(&able(2)) {
             Ok(()) => None,
             Err(RunError::Refused(refusals)) => match refusals.as_slice() {
@@ -144,12 +150,29 @@ fn what_throttling_leaves_is_compared_with_what_jobs_demand() {
 }
 
 #[test]
-fn that_nothing_is_guaranteed_is_said_of_a_table_that_is_proved() {
-    let said = doubt(&framed("lo"), &settings()).unwrap();
+fn what_a_table_says_of_late_and_dropped_jobs_is_what_a_run_is_judged_by() {
+    let session = framed("lo");
+    let (_, lists) = of(&session).unwrap();
+    // HI takes 3 ms in both frames at LO; the longest list of a CPU has two jobs.
+    let ms = Duration::from_millis;
+    let row = vec![ms(3), Duration::ZERO];
+    assert_eq!(allowances(lists), [row.clone(), row]);
+    let expected: [&[usize]; 4] = [&[0, 1], &[0], &[1], &[0, 1]];
+    assert_eq!(places(lists), expected);
+    assert_eq!(overhead(lists, &settings()), Service::from_micros(500));
+    let said = terms(lists, &settings());
     assert!(said.contains("500us later than the table says"), "{said}");
-    assert!(said.contains("nothing is guaranteed"), "{said}");
-    assert_eq!(
-        doubt(&session(TWO_CPUS, "pedf-vd", "lo"), &settings()),
-        None
-    );
+}
+
+#[test]
+fn a_table_that_is_proved_guarantees_unless_its_cpus_share_one() {
+    let proved = |entries: &[usize]| {
+        let settings = Settings {
+            cpus: Some(entries.to_vec()),
+            ..settings()
+        };
+        proof(&framed("lo"), &settings).is_some()
+    };
+    assert!(proved(&[0, 1]));
+    assert!(!proved(&[0, 0]));
 }

@@ -90,7 +90,7 @@ pub(crate) fn execute(
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));
-    warnings.extend(frames::doubt(session, settings));
+    warnings.extend(report.frames.as_ref().and_then(frames::undecided));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
@@ -173,12 +173,9 @@ pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let clusters = &session.system.clusters;
     let holds = |cluster: &Cluster| cluster.configuration.holds_unenforced();
     let enforced = !settings.observe || clusters.iter().all(holds);
-    // A test speaks of CPUs that nobody shares, of budgets that pay for nothing but jobs, and of barriers that take no
-    // time.
-    let counts = enforced
-        && !cpus::repeats(settings)
-        && !cpus::has_shared_budgets(session)
-        && frames::of(session).is_none();
+    // A test speaks of CPUs that nobody shares, and of budgets that pay for nothing but jobs. What walkers and barriers
+    // take is in what frames have to spare: `frames::check`.
+    let counts = enforced && !cpus::repeats(settings) && !cpus::has_shared_budgets(session);
     session.system.proved_by().filter(|_| counts).map(Proof::by)
 }
 

@@ -42,6 +42,7 @@ pub(super) fn machine_lines(
     }
     if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
         lines.extend(frames::lines(found, lists));
+        lines.push(frames::terms(lists, settings));
     }
     if report.continued > 0 {
         lines.push(format!(

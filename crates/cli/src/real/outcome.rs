@@ -117,7 +117,8 @@ fn of_frames(found: &FrameReport, session: &Session) -> Frames {
         skipped: counts.skipped,
         lo_skipped: counts.lowest_skipped,
         overrun: counts.overrun,
-        unprovoked: 0,
+        unprovoked: counts.unprovoked,
+        unprovoked_undecided: counts.unprovoked_undecided,
         overhead_ns: spare.as_nanos().saturating_add(found.overhead.as_nanos()),
         barrier: Some(match found.barrier {
             vestal_linux::Barrier::Pthread => Barrier::Pthread,

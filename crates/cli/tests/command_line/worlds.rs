@@ -99,7 +99,8 @@ fn has_the_parts_of_cpus_and_frames(document: &serde_json::Value) {
             "overrun",
             "skipped",
             "total",
-            "unprovoked"
+            "unprovoked",
+            "unprovoked_undecided"
         ]
     );
 }

@@ -16,6 +16,8 @@ pub(crate) struct Terms {
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
+    /// How late a thread has to get a free CPU for that to be the machine's doing.
+    pub(crate) late_wake_nanos: u64,
     /// Who does what.
     pub(crate) duties: Duties,
 }
@@ -28,6 +30,9 @@ impl Terms {
 }
 
 #[cfg(test)]
+use crate::account::LATE_WAKE_NANOS;
+
+#[cfg(test)]
 impl Terms {
     /// Of a native CPU with this monitor, whose heartbeat takes a millisecond if that is it.
     pub(crate) fn in_test(monitor: Monitor) -> Self {
@@ -38,6 +43,7 @@ impl Terms {
             guarantee: true,
             backlog: None,
             tolerance_nanos: 0,
+            late_wake_nanos: LATE_WAKE_NANOS,
             duties: Duties::native(true),
         }
     }

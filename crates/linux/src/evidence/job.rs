@@ -101,7 +101,6 @@ impl Intervals {
             why,
             count: 1,
             next: if native { sequence + 1 } else { 0 },
-            missed: 0,
         };
         self.note(Note::Task(task.id.index(), dropped));
     }

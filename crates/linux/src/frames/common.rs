@@ -16,6 +16,9 @@ pub(super) struct Common {
     pub(super) keeps_nanos: u64,
     /// The clock when the barrier was opened last: written by who opens it, which is one at a time.
     pub(super) opened: Latest<u64>,
+    /// The clock when it was open: before `opened` until whoever opened it last has done so. Nothing kept those that waited
+    /// from then on but the machine.
+    pub(super) let_go: Latest<u64>,
 }
 
 impl Common {
@@ -31,6 +34,7 @@ impl Common {
             meeting,
             keeps_nanos,
             opened: Latest::default(),
+            let_go: Latest::default(),
         }
     }
 

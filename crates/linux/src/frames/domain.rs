@@ -4,11 +4,14 @@
 //! read by [`Domain::stamp`]. Instants are those of the run; tasks and CPUs have the numbers of the
 //! scheduler.
 
+use crate::account::{FrameNote, Note};
 use crate::control::Traced;
 use crate::decider::BoxedScheduler;
+use crate::notes::NoteLog;
 use crate::parts::{Part, Parts};
 use crate::report::{FrameCounts, MODES_MAX, ModeChange};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{
     BarrierId, ContractViolation, CpuId, DropReason, Drops, Duration, Event, Fact, Instant, JobId,
@@ -40,36 +43,24 @@ pub(super) struct DomainTask {
     pub(super) home: (usize, TaskId),
     pub(super) offset: Duration,
     pub(super) period: Duration,
-    deadline: Duration,
     next_sequence: u64,
     /// Released, and neither begun nor dropped, oldest first.
     waiting: VecDeque<u64>,
     pub(super) dropped: Drops,
-    /// How many of these after their deadlines.
-    pub(super) missed: u64,
 }
 
 impl DomainTask {
-    /// A task without jobs, by its offset, period and deadline.
-    pub(super) fn new(home: (usize, TaskId), times: [Duration; 3]) -> Self {
-        let [offset, period, deadline] = times;
+    /// A task without jobs, by its offset and period.
+    pub(super) fn new(home: (usize, TaskId), [offset, period]: [Duration; 2]) -> Self {
         Self {
             home,
             offset,
             period,
-            deadline,
             next_sequence: 0,
             // Those that a decision is told of, the one before, and those of a sequence.
             waiting: VecDeque::with_capacity(2 * BACKLOG_MAX),
             dropped: Drops::default(),
-            missed: 0,
         }
-    }
-
-    /// The deadline of a job, if it has passed at `now`.
-    fn passed_deadline(&self, sequence: u64, now: Instant) -> Option<Instant> {
-        let deadline = self.release(sequence).saturating_add(self.deadline);
-        (deadline <= now).then_some(deadline)
     }
 
     fn release(&self, sequence: u64) -> Instant {
@@ -117,6 +108,17 @@ pub(super) struct Spent {
     pub(super) arrivals: Option<u64>,
 }
 
+/// Why the scheduler decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// A frame is to begin, and nothing keeps it.
+    Due,
+    /// All CPUs have come to the barrier.
+    AllCame,
+    /// A frame is over, and a sub-frame of it is not.
+    Overrun,
+}
+
 /// What was noted down for the report.
 #[derive(Debug)]
 pub(super) struct FrameRecord {
@@ -140,6 +142,13 @@ pub(super) struct Domain {
     sub_frame: Option<BarrierId>,
     /// When the scheduler wants to decide at the latest.
     wake: Option<Instant>,
+    length: Duration,
+    /// The first frame that has neither begun nor passed.
+    next_frame: u64,
+    /// As of the last notice.
+    mode: Level,
+    /// What becomes of frames is noted there, for the judge of all CPUs: in a log that no thread has for its own.
+    notes: Arc<NoteLog>,
     /// No decision is at an earlier instant (C1).
     clock: Instant,
     /// What it was told since the last decision.
@@ -158,12 +167,13 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Of these tasks by their numbers, on so many CPUs, of which `threads` have walkers. Until [`Self::begin`] no frame
-    /// begins.
+    /// Of these tasks by their numbers, in frames of this length, on so many CPUs, of which `threads` have walkers. Until
+    /// [`Self::begin`] no frame begins.
     pub(super) fn new(
         scheduler: Traced<BoxedScheduler>,
-        tasks: Vec<DomainTask>,
+        (tasks, length): (Vec<DomainTask>, Duration),
         (cpus, threads): (usize, usize),
+        notes: Arc<NoteLog>,
     ) -> Self {
         let walk = || Walk {
             sequence: Vec::with_capacity(tasks.len()),
@@ -176,6 +186,10 @@ impl Domain {
             threads,
             sub_frame: None,
             wake: Some(Instant::EPOCH),
+            length,
+            next_frame: 0,
+            mode: Level::LOWEST,
+            notes,
             clock: Instant::EPOCH,
             facts: 0,
             end: Instant::EPOCH,
@@ -216,7 +230,7 @@ impl Domain {
             let late = self
                 .wake
                 .map_or(0, |at| now.saturating_since(at).as_nanos());
-            self.decide(now, true)?;
+            self.decide(now, Why::Due)?;
             self.spent.decided = Some(Part::FrameInit);
             self.record.begun_late.record(late);
         }
@@ -268,7 +282,8 @@ impl Domain {
         if arrived < self.threads || now >= self.end {
             return Ok(false);
         }
-        self.decide(now, true)?;
+        self.record.frames.barriers += 1;
+        self.decide(now, Why::AllCame)?;
         self.spent.decided = Some(match self.drops {
             true => Part::SubFrameOverrun,
             false => Part::SubFrameInit,
@@ -284,7 +299,7 @@ impl Domain {
             && self.wake.is_some_and(|wake| at > wake)
             && self.walks.iter().any(missing)
         {
-            self.decide(at, false)?;
+            self.decide(at, Why::Overrun)?;
             self.spent.decided = Some(Part::FrameInit);
         }
         Ok(())
@@ -299,8 +314,8 @@ impl Domain {
         Ok(())
     }
 
-    /// The scheduler decides at `now`; with `opens` what it says of sequences is new.
-    fn decide(&mut self, now: Instant, opens: bool) -> Step {
+    /// The scheduler decides at `now`. Unless a sub-frame goes on what it says of sequences is new.
+    fn decide(&mut self, now: Instant, why: Why) -> Step {
         let now = now.max(self.clock);
         self.clock = now;
         self.take_arrivals(now)?;
@@ -310,7 +325,7 @@ impl Domain {
         let plan = self.scheduler.decide(now)?;
         self.has_failed = false;
         self.wake = plan.next.map(|wake| wake.at);
-        if opens {
+        if why != Why::Overrun {
             self.sub_frame = None;
             for (walk, cpu) in self.walks.iter_mut().zip(0..) {
                 // All that were there have come to their ends.
@@ -324,6 +339,7 @@ impl Domain {
                 }
             }
         }
+        self.note_frame(now, why);
         while let Some(notice) = self.scheduler.take_notice() {
             self.note(&notice);
         }
@@ -341,7 +357,25 @@ impl Domain {
         Ok(())
     }
 
-    /// Tells the scheduler of all releases until `now`; says whether there were any. Of each task it has room for some in a decision; where there are
+    /// Notes which frame the scheduler has begun at `now`, if it has: as soon as the one before is over and no
+    /// sub-frame goes on.
+    fn note_frame(&mut self, now: Instant, why: Why) {
+        let age = now.saturating_since(Instant::EPOCH);
+        let frame = age.div_floor(self.length).unwrap_or(0);
+        if why == Why::Overrun || frame < self.next_frame {
+            return;
+        }
+        let first = std::mem::replace(&mut self.next_frame, frame.saturating_add(1));
+        self.notes.write(Note::Frame(FrameNote::Began {
+            frame,
+            first,
+            at: age.as_nanos(),
+            kept: why == Why::AllCame,
+        }));
+    }
+
+    /// Tells the scheduler of all releases until `now`; says whether there were any. Of each task it has room for some
+    /// in a decision; where there are
     /// more, an older one would make way for the younger in the same decision anyway.
     fn release_until(&mut self, now: Instant) -> Step<bool> {
         let mut any = false;
@@ -358,10 +392,7 @@ impl Domain {
                     trace.observed(at, Fact::Released { job });
                     trace.record(at, What::Dropped { job, why });
                     task.dropped.add(why, 1);
-                    if let Some(deadline) = task.passed_deadline(sequence, now) {
-                        task.missed += 1;
-                        trace.record(at, missed(job, deadline));
-                    }
+                    note_dropped(&self.notes, job, why, (self.mode, now));
                     continue;
                 }
                 task.waiting.push_back(sequence);
@@ -382,18 +413,14 @@ impl Domain {
         match notice.what {
             Event::Dropped { job, why } => {
                 take(&mut self.tasks, job);
-                let clock = self.clock;
                 if let Some(task) = self.tasks.get_mut(job.task.index()) {
                     task.dropped.add(why, 1);
-                    if let Some(deadline) = task.passed_deadline(job.sequence, notice.at) {
-                        task.missed += 1;
-                        let trace = self.scheduler.sink_mut();
-                        trace.record(clock, missed(job, deadline));
-                    }
                 }
+                note_dropped(&self.notes, job, why, (self.mode, self.clock));
             }
             Event::ModeChanged { from, to, cause } => {
                 self.drops |= to > from;
+                self.mode = to;
                 // Whatever is dropped, all below it is: once in a frame at most.
                 frames.lowest_skipped += u64::from(from == Level::LOWEST && to > from);
                 if self.record.modes.len() < MODES_MAX {
@@ -449,13 +476,16 @@ impl Domain {
     }
 }
 
-/// A job was dropped after its deadline. Nothing is guaranteed.
-const fn missed(job: JobId, deadline: Instant) -> What {
-    What::Miss {
-        job,
-        deadline,
-        guaranteed: false,
-    }
+/// Notes that a job was dropped at `now`, when the mode was that.
+fn note_dropped(notes: &NoteLog, job: JobId, why: DropReason, (mode, now): (Level, Instant)) {
+    notes.write(Note::Frame(FrameNote::Dropped {
+        task: job.task.0,
+        sequence: job.sequence,
+        why,
+        // The mode is the lowest level that was not dropped.
+        late: Level(mode.0.saturating_sub(1)),
+        at: now.saturating_since(Instant::EPOCH).as_nanos(),
+    }));
 }
 
 /// A job leaves those that wait, if it is one of them.

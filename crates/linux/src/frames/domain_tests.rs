@@ -1,6 +1,7 @@
 //! A domain without threads: a table of two CPUs, told by hand what walkers do.
 
 use super::*;
+use crate::notes::{NoteReader, channel};
 use crate::recording::Tracer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -77,10 +78,10 @@ fn domain_of(scheduler: impl FnOnce(BoxedScheduler) -> BoxedScheduler) -> Domain
         (1, TaskId(1)),
     ];
     let tasks = tasks.iter().zip(homes);
-    let tasks = tasks
-        .map(|(task, home)| DomainTask::new(home, [Duration::ZERO, task.period, task.deadline]));
+    let tasks = tasks.map(|(task, home)| DomainTask::new(home, [Duration::ZERO, task.period]));
     let recorder = Recorder::new(scheduler, Tracer::list());
-    let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
+    let table = (tasks.collect(), Duration::from_nanos(FRAME));
+    let mut domain = Domain::new(recorder, table, (2, 2), channel(64).0);
     domain.begin(at(10 * FRAME));
     domain
 }
@@ -192,6 +193,63 @@ fn an_overrun_is_noticed_by_who_arrives_and_the_frames_that_passed_are_skipped()
     // Of tasks 2 and 3 the first was dropped with its frame, and two made way for the fourth.
     assert_eq!(domain.left()[2..], [(3, vec![3]), (3, vec![3])]);
     assert_eq!(domain.modes(), [(350, HI), (350, LO)]);
+}
+
+/// What the domain has noted of frames since it was made with a log of which this is the reader.
+fn noted(reader: &mut NoteReader) -> Vec<FrameNote> {
+    let extent = reader.extent();
+    let notes = std::iter::from_fn(|| reader.next(extent));
+    let frames = notes.map(|note| match note {
+        Note::Frame(note) => note,
+        other => panic!("{other:?}"),
+    });
+    frames.collect()
+}
+
+/// The HI job takes until 150: LO jobs of frame 0 are dropped then, and frame 1 begins late. Nothing keeps frame 3, but both
+/// CPUs sleep through frame 2.
+#[test]
+fn frames_and_dropped_jobs_are_noted_with_what_kept_them() {
+    let mut domain = domain();
+    let (log, mut reader) = channel(64);
+    domain.notes = log;
+    let begun = |frame, first, at, kept| FrameNote::Began {
+        frame,
+        first,
+        at,
+        kept,
+    };
+    let dropped = |task, sequence, why, at| FrameNote::Dropped {
+        task,
+        sequence,
+        why,
+        late: LO,
+        at,
+    };
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    assert!(!domain.arrives(1, 0));
+    assert!(domain.arrives(0, 150));
+    let mode = DropReason::Mode;
+    let expected = [
+        begun(0, 0, 0, false),
+        dropped(2, 0, mode, 150),
+        dropped(3, 0, mode, 150),
+        begun(1, 1, 150, true),
+    ];
+    assert_eq!(noted(&mut reader), expected);
+    domain.walks(0, 151, &[job(0, 1), job(1, 0)]);
+    domain.walks(1, 151, &[]);
+    assert!(!domain.arrives(1, 152));
+    assert!(domain.arrives(0, 160));
+    // Too late for LO.
+    let expected = [dropped(2, 1, mode, 160), dropped(3, 1, mode, 160)];
+    assert_eq!(noted(&mut reader), expected);
+    domain.walks(0, 350, &[job(0, 3), job(1, 1)]);
+    let made_way = |task| dropped(task, 2, DropReason::Superseded, 350);
+    let found = noted(&mut reader);
+    assert_eq!(found[0], begun(3, 2, 350, false));
+    assert_eq!(found[1..], [0, 2, 3].map(made_way));
 }
 
 /// The control of the last one: a sub-frame that ends with its frame is no overrun.
@@ -306,9 +364,9 @@ fn of_one_sub_frame() -> Domain {
     });
     let scheduler: BoxedScheduler = Box::new(engine.unwrap());
     let offsets = [Duration::ZERO, ns].into_iter().enumerate();
-    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), [offset, ns, ns]));
+    let tasks = offsets.map(|(cpu, offset)| DomainTask::new((cpu, TaskId(0)), [offset, ns]));
     let recorder = Recorder::new(scheduler, Tracer::list());
-    let mut domain = Domain::new(recorder, tasks.collect(), (2, 2));
+    let mut domain = Domain::new(recorder, (tasks.collect(), ns), (2, 2), channel(64).0);
     domain.begin(at(10 * FRAME));
     domain
 }
@@ -391,17 +449,8 @@ fn a_scheduler_that_failed_is_asked_no_more() {
 }
 
 #[test]
-fn a_job_that_is_dropped_at_its_deadline_or_later_has_missed_it() {
-    let times = [5, 10, 8].map(Duration::from_nanos);
-    let task = DomainTask::new((0, TaskId(0)), times);
-    // The second one is released at 15.
-    let late = [22, 23, 24].map(|now| task.passed_deadline(1, at(now)));
-    assert_eq!(late, [None, Some(at(23)), Some(at(23))]);
-}
-
-#[test]
 fn releases_are_counted_up_to_an_instant_and_before_the_end() {
-    let task = DomainTask::new((0, TaskId(0)), [5, 10, 10].map(Duration::from_nanos));
+    let task = DomainTask::new((0, TaskId(0)), [5, 10].map(Duration::from_nanos));
     let next = |now, end| task.next_after(at(now), at(end));
     // Released at 5, 15, 25, ...
     let found = [0, 4, 5, 14, 15, 26].map(|now| next(now, 1_000));

@@ -4,8 +4,8 @@ use super::barrier::{keeps_nanos, meeting};
 use super::common::Common;
 use super::domain::{Domain, DomainTask};
 use super::walker::{WalkRecord, Walker};
-use super::{FRAME_OVERHEAD, Frames};
-use crate::account::{Note, TaskNote};
+use super::{Frames, Spare};
+use crate::account::{FrameVerdicts, Note, TaskFacts, TaskNote};
 use crate::body::Bodies;
 use crate::control::ManagerRecord;
 use crate::driver::Kind;
@@ -13,15 +13,17 @@ use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
 use crate::launch::{Launch, SharedCpu, abandon, finish, go, how_it_ended, of_cpu};
+use crate::notes::{self, NoteLog, NoteReader, channel};
 use crate::plan::CpuTasks;
 use crate::queue::JobQueue;
-use crate::recording::{Lane, Last, Recording, Rings, Tracer};
-use crate::report::{FrameCosts, FrameReport, Report};
+use crate::recording::{FrameEvidence, Gathered, Lane, Last, Recording, Rings, Tracer};
+use crate::report::{FrameCosts, FrameCounts, FrameReport, Report};
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
+use crate::task::TaskShared;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
@@ -54,7 +56,9 @@ pub(crate) fn execute(
     frames: Frames,
     span: Duration,
 ) -> Result<Report, RunError> {
-    let overhead = launch.config.tolerance.unwrap_or(FRAME_OVERHEAD);
+    let overhead = frames.overhead(&launch.config);
+    let (levels, jobs) = frames.size();
+    let spare = Spare::of(overhead, levels, jobs);
     let scheduler = scheduler(&launch, &frames, overhead)?;
     let run = Arc::new(Run::new(&launch.config));
     let recording = launch.recording.take();
@@ -69,14 +73,17 @@ pub(crate) fn execute(
             // First of all: of one instant the scheduler's records come first, whole.
             trace = rings.add_common(records);
         }
-        let (draft, lane) = draft(&launch, &run, (index, numbers), cpu, (rings, ring_records))?;
+        let rings = (rings, ring_records);
+        let (draft, lane) = draft(&launch, &run, (index, numbers), cpu, rings, spare)?;
         drafts.push(draft);
         lanes.push(lane);
     }
     let cpus: Vec<SharedCpu> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
     let recorder = Recorder::new(scheduler, trace);
-    let common = common(&launch, &frames, recorder, &cpus)?;
-    let gatherer = launch.gather(lanes, consumer)?;
+    let (notes, reader) = notes_of_frames(&cpus);
+    let common = common(&launch, &frames, (recorder, Arc::clone(&notes)), &cpus)?;
+    let judged = evidence(&frames, &cpus, overhead, reader);
+    let gatherer = launch.gather((lanes, Some(judged)), consumer)?;
     let patience = launch.config.patience;
     let going = match start(&launch, &run, drafts, &common) {
         Ok(going) => going,
@@ -103,7 +110,14 @@ pub(crate) fn execute(
     });
     let finished = finish(gatherer, last.collect(), Some(left));
     let ended = how_it_ended(&run, &cpus)?;
-    let (recorded, accounts) = finished?;
+    let Gathered {
+        recorded,
+        mut accounts,
+        frames: mut verdicts,
+    } = finished?;
+    if let Some(first) = accounts.first_mut() {
+        first.lost = first.lost.saturating_add(verdicts.lost);
+    }
     let measured = Measured {
         ended,
         mechanism: launch.config.mechanism,
@@ -111,12 +125,20 @@ pub(crate) fn execute(
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
     };
+    let continued = measured.continued.iter();
+    let continued =
+        continued.map(|at| run.instant(*at).saturating_since(Instant::EPOCH).as_nanos());
+    verdicts.excuse_stops(&continued.collect::<Vec<u64>>());
     let counts = with_walks(counts, &records);
     let managers = managers(&common, &cpus, records);
     let noted = managers.into_iter().zip(accounts).zip(others);
     let parts = launch.parts(noted, &stuck);
     let parts: Vec<(_, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
-    let frames = FrameReport { overhead, ..counts };
+    let frames = FrameReport {
+        counts: judged_counts(counts.counts, &verdicts),
+        overhead,
+        ..counts
+    };
     Ok(framed(report(&run, &measured, &parts), frames))
 }
 
@@ -144,6 +166,7 @@ fn draft(
     (index, numbers): (usize, &Vec<TaskId>),
     (cpu, bodies): (CpuTasks, Vec<Bodies>),
     (mut rings, ring_records): (Rings, Option<usize>),
+    spare: Spare,
 ) -> Result<(Draft, Lane), RunError> {
     let Some(plan) = launch.plan.cpus.get(index) else {
         let why = "there is no plan for a CPU".to_owned();
@@ -155,7 +178,8 @@ fn draft(
     };
     let terms = (plan, Kind::Walked);
     let unlimited = |_| Allowance::Unlimited;
-    let shared = launch.share(run, index, cpu, terms, Service::ZERO, unlimited);
+    let allowed = (spare.tolerance, spare.late_wake_nanos);
+    let shared = launch.share(run, index, cpu, terms, allowed, unlimited);
     let (cpu, notes) = shared.map_err(RunError::system("make what the threads of a CPU share"))?;
     let scope = Scope::new(DomainId::FIRST, numbers, &[cpu.id]);
     let lane = Lane::new(rings, notes, &cpu, scope);
@@ -163,11 +187,46 @@ fn draft(
     Ok((draft, lane))
 }
 
+/// A log for notes about the frames of these CPUs: some for each job.
+fn notes_of_frames(cpus: &[SharedCpu]) -> (Arc<NoteLog>, NoteReader) {
+    let tasks = cpus.iter().flat_map(|cpu| cpu.tasks.iter());
+    channel(notes::room(tasks.map(TaskShared::period_nanos), u64::MAX))
+}
+
+/// Who judges what all CPUs did together. Where any CPU has no guarantee, none has.
+fn evidence(
+    frames: &Frames,
+    cpus: &[SharedCpu],
+    overhead: Service,
+    notes: NoteReader,
+) -> FrameEvidence {
+    let facts = cpus.iter().map(|cpu| {
+        let tasks = cpu.tasks.iter();
+        let facts = tasks.map(|task| TaskFacts {
+            model: task.configuration.task,
+            offset_nanos: task.offset_nanos,
+        });
+        facts.collect()
+    });
+    let facts: Vec<Vec<TaskFacts>> = facts.collect();
+    let guarantee = cpus.iter().all(|cpu| cpu.terms.guarantee);
+    FrameEvidence::new(notes, frames.facts(&facts, overhead, guarantee))
+}
+
+/// With what was found of dropped jobs.
+const fn judged_counts(counts: FrameCounts, verdicts: &FrameVerdicts) -> FrameCounts {
+    FrameCounts {
+        unprovoked: verdicts.unprovoked,
+        unprovoked_undecided: verdicts.undecided(),
+        ..counts
+    }
+}
+
 /// What all walkers share.
 fn common(
     launch: &Launch,
     frames: &Frames,
-    scheduler: Recorder<crate::BoxedScheduler, Tracer>,
+    (scheduler, notes): (Recorder<crate::BoxedScheduler, Tracer>, Arc<NoteLog>),
     cpus: &[SharedCpu],
 ) -> Result<Arc<Common>, RunError> {
     let mut tasks: Vec<(TaskId, DomainTask)> = Vec::new();
@@ -175,16 +234,15 @@ fn common(
         for (task, &number) in cpu.tasks.iter().zip(numbers) {
             let offset = Duration::from_nanos(task.offset_nanos);
             let period = Duration::from_nanos(task.period_nanos());
-            let deadline = task.configuration.task.deadline;
-            let times = [offset, period, deadline];
-            tasks.push((number, DomainTask::new((index, task.id), times)));
+            tasks.push((number, DomainTask::new((index, task.id), [offset, period])));
         }
     }
     tasks.sort_by_key(|&(number, _)| number);
     let tasks = tasks.into_iter().map(|(_, task)| task).collect();
     let threads = cpus.iter().filter(|cpu| has_walker(cpu)).count();
     let shares = launch.plan.cpus.iter().any(|cpu| !cpu.is_alone);
-    let mut domain = Domain::new(scheduler, tasks, (cpus.len(), threads));
+    let table = (tasks, frames.length);
+    let mut domain = Domain::new(scheduler, table, (cpus.len(), threads), notes);
     domain.stamp = monotonic_nanos;
     let count = u32::try_from(threads).unwrap_or(u32::MAX);
     let failed = RunError::system("make the barrier of the run");
@@ -321,14 +379,9 @@ fn end(
             cpu.note_patiently(Note::Task(id.index(), TaskNote::Unfinished(cut)));
         }
         let some = task.dropped.by_reason().filter(|&(_, count)| count > 0);
-        let mut missed = task.missed;
         for (why, count) in some {
-            let dropped = TaskNote::Dropped {
-                why,
-                count,
-                next: 0,
-                missed: std::mem::take(&mut missed),
-            };
+            let next = 0;
+            let dropped = TaskNote::Dropped { why, count, next };
             cpu.note_patiently(Note::Task(id.index(), dropped));
         }
     }

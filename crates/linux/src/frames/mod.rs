@@ -19,7 +19,7 @@
 //! waits for anything else.
 //!
 //! What the walkers have to do before a sub-frame can begin is no part of what the table says. By so much may it begin
-//! later: [`FRAME_OVERHEAD`], or [`crate::Config::tolerance`]. The scheduler has it as its granularity.
+//! later: [`overhead`], or [`crate::Config::tolerance`]. The scheduler has it as its granularity.
 //!
 //! A sub-frame that goes on when its frame is over is noticed by whoever arrives next, or by the end of the run. A body
 //! that never returns keeps all CPUs at the barrier until then, and outlives the run.
@@ -32,14 +32,44 @@ mod walker;
 
 pub(crate) use launch::execute;
 
+use crate::account::{FrameFacts, FrameTask, LATE_WAKE_NANOS, SWITCH_NANOS_MAX, TaskFacts};
 use crate::barrier::Barrier;
+use crate::config::{Config, TOLERANCE_MIN};
 use crate::decider::MakeScheduler;
 use std::fmt;
 use vestal_core::{Duration, Service, TaskId};
 
-/// By how much later than its table says a sub-frame may begin, for what threads and barriers take: some wake-ups of
-/// threads on a virtual machine, of which few take longer than a tenth of that.
-pub const FRAME_OVERHEAD: Service = Service::from_micros(500);
+/// By how much later than its table says a sub-frame may begin where frames have so many levels, and a CPU so many jobs at
+/// most in one of them: for each level two wake-ups of threads, of which on a virtual machine few take longer than
+/// 62.5 us, and for each job twice what it may execute beyond its limits. At least 500 us.
+#[must_use]
+pub fn overhead(levels: usize, jobs: usize) -> Service {
+    const LEAST: Service = Service::from_micros(500);
+    let [levels, jobs] = [levels, jobs].map(|count| count as u64);
+    let nanos = levels.saturating_mul(125_000);
+    let nanos = nanos.saturating_add(jobs.saturating_mul(2 * TOLERANCE_MIN.as_nanos()));
+    LEAST.max(Service::from_nanos(nanos))
+}
+
+/// What is ours of that overhead, and what the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spare {
+    /// By how much a job may execute more than it should: half of the overhead is for all of a CPU and a frame.
+    pub(crate) tolerance: Service,
+    /// A wake-up that is so late is the machine's doing: half of the overhead is for one in each sub-frame.
+    pub(crate) late_wake_nanos: u64,
+}
+
+impl Spare {
+    fn of(overhead: Service, levels: usize, jobs: usize) -> Self {
+        let half = overhead.as_nanos() / 2;
+        let [levels, jobs] = [levels, jobs].map(|count| (count as u64).max(1));
+        Self {
+            tolerance: TOLERANCE_MIN.min(Service::from_nanos(half / jobs)),
+            late_wake_nanos: (half / levels).clamp(SWITCH_NANOS_MAX, LATE_WAKE_NANOS),
+        }
+    }
+}
 
 /// The frame table that all CPUs of a set have in common.
 pub struct Frames {
@@ -51,9 +81,64 @@ pub struct Frames {
     pub length: Duration,
     /// Where the CPUs wait for each other.
     pub barrier: Barrier,
+    /// By frame of the cycle and level, how old the frame may be when the sub-frame of that level begins, without what this
+    /// world adds: by that, late and dropped jobs are judged.
+    pub allowances: Vec<Vec<Duration>>,
+    /// By the scheduler's number of a task, in which frames of the cycle it has a place.
+    pub places: Vec<Vec<usize>>,
 }
 
 impl Frames {
+    /// How many levels there are, and how many jobs a CPU has at most in a frame.
+    fn size(&self) -> (usize, usize) {
+        let levels = self.allowances.first().map_or(0, Vec::len);
+        let has_place = |task: &TaskId, frame| {
+            let places = self.places.get(task.index());
+            places.is_some_and(|places| places.contains(&frame))
+        };
+        let frames = 0..self.allowances.len();
+        let jobs = frames.flat_map(|frame| {
+            let each = self.numbers.iter();
+            each.map(move |own| own.iter().filter(|task| has_place(task, frame)).count())
+        });
+        (levels, jobs.max().unwrap_or(0))
+    }
+
+    /// What a sub-frame may be late by: as the configuration says, or as usual.
+    fn overhead(&self, config: &Config) -> Service {
+        let (levels, jobs) = self.size();
+        config.tolerance.unwrap_or_else(|| overhead(levels, jobs))
+    }
+
+    /// What is known of the table before it runs; `tasks` are those of each CPU.
+    fn facts(&self, tasks: &[Vec<TaskFacts>], overhead: Service, guarantee: bool) -> FrameFacts {
+        let spare = Duration::from_nanos(overhead.as_nanos());
+        let later = |levels: &Vec<Duration>| {
+            let levels = levels.iter();
+            levels
+                .map(|allowance| allowance.saturating_add(spare))
+                .collect()
+        };
+        let cpus = self.numbers.iter().zip(tasks).enumerate();
+        let tasks = cpus.flat_map(|(cpu, (numbers, tasks))| {
+            let own = numbers.iter().zip(tasks).enumerate();
+            own.map(move |(place, (&number, &facts))| (number, (cpu, place), facts))
+        });
+        let mut tasks: Vec<_> = tasks.collect();
+        tasks.sort_by_key(|&(number, ..)| number);
+        let tasks = tasks.into_iter().map(|(number, home, facts)| FrameTask {
+            home,
+            facts,
+            places: self.places.get(number.index()).cloned().unwrap_or_default(),
+        });
+        FrameFacts {
+            length: self.length,
+            allowances: self.allowances.iter().map(later).collect(),
+            tasks: tasks.collect(),
+            guarantee,
+        }
+    }
+
     /// Why CPUs with so many tasks each are not those of the table, if so.
     pub(crate) fn misfit(&self, tasks: impl Iterator<Item = usize>) -> Option<String> {
         let numbered: Vec<usize> = self.numbers.iter().map(Vec::len).collect();
@@ -63,12 +148,20 @@ impl Frames {
             .iter()
             .copied()
             .eq((0..).map(TaskId).take(numbers.len()));
+        let levels = self.allowances.first().map_or(0, Vec::len);
+        let frames = self.allowances.len();
+        let has_places = |places: &Vec<usize>| places.iter().all(|&place| place < frames);
+        let is_judged = self.allowances.iter().all(|each| each.len() == levels)
+            && self.places.len() == numbers.len()
+            && self.places.iter().all(has_places);
         let why = if !tasks.eq(numbered) {
             "the tasks of the CPUs are not those that the frame table numbers"
         } else if !is_complete {
             "the numbers of the tasks of a frame table are not those from 0, each once"
         } else if self.length.is_zero() || numbers.is_empty() {
             "a frame table has frames and tasks"
+        } else if levels == 0 || !is_judged {
+            "a frame table says of each level of each frame when it may begin, and of each task where its places are"
         } else {
             return None;
         };
@@ -93,13 +186,19 @@ mod tests {
     use vestal_core::{Guard, Level, Task, TaskConfiguration, Wcet};
 
     fn frames(numbers: &[&[u16]]) -> Frames {
-        let numbers = numbers.iter().map(|own| own.iter().copied().map(TaskId));
+        let own = numbers.iter().map(|own| own.iter().copied().map(TaskId));
         Frames {
             make: Box::new(|_, _| Err("it is not asked for one".into())),
-            numbers: numbers.map(Iterator::collect).collect(),
+            numbers: own.map(Iterator::collect).collect(),
             length: Duration::from_millis(10),
             barrier: Barrier::default(),
+            allowances: vec![vec![Duration::ZERO]],
+            places: vec![vec![0]; numbers_of(numbers)],
         }
+    }
+
+    fn numbers_of(numbers: &[&[u16]]) -> usize {
+        numbers.iter().map(|own| own.len()).sum()
     }
 
     fn spec() -> TaskSpec {
@@ -148,8 +247,54 @@ mod tests {
         }
         let empty = refused(Some(frames(&[&[]])), vec![common(0)]);
         assert!(empty.contains("frames and tasks"), "{empty}");
+        let without_places = Frames {
+            places: Vec::new(),
+            ..frames(&[&[0]])
+        };
+        let no_row = Frames {
+            places: vec![vec![1]],
+            ..frames(&[&[0]])
+        };
+        let no_levels = Frames {
+            allowances: vec![Vec::new()],
+            ..frames(&[&[0]])
+        };
+        for table in [without_places, no_row, no_levels] {
+            let unknown = refused(Some(table), vec![common(1)]);
+            assert!(unknown.contains("where its places are"), "{unknown}");
+        }
         // The control: in any order, also where a CPU has none.
         let fits = frames(&[&[2, 0], &[], &[1]]);
         assert_eq!(fits.misfit([2, 0, 1].into_iter()), None);
+    }
+
+    /// Three tasks on one CPU, two of them in the first frame.
+    #[test]
+    fn the_overhead_has_room_for_late_wake_ups_and_for_what_jobs_execute_more() {
+        let table = Frames {
+            allowances: vec![vec![Duration::ZERO; 2]; 2],
+            places: vec![vec![0], vec![0, 1], vec![1], vec![0]],
+            ..frames(&[&[0, 1], &[3, 2]])
+        };
+        assert_eq!(table.size(), (2, 2));
+        let micros = Service::from_micros;
+        assert_eq!(table.overhead(&Config::new()), micros(500));
+        assert_eq!(overhead(3, 10), micros(1_375));
+        for (levels, jobs) in [(1, 1), (2, 2), (2, 40), (5, 3), (5, 1)] {
+            let all = overhead(levels, jobs);
+            let spare = Spare::of(all, levels, jobs);
+            let own = spare.tolerance.saturating_mul(jobs as u64);
+            let wakes = Service::from_nanos(spare.late_wake_nanos * levels as u64);
+            assert!(
+                own.saturating_add(wakes) <= all,
+                "{levels} {jobs}: {spare:?}"
+            );
+            assert_eq!(spare.tolerance, TOLERANCE_MIN, "{levels} {jobs}");
+        }
+        let spare = Spare::of(micros(60), 2, 3);
+        assert_eq!(
+            (spare.tolerance, spare.late_wake_nanos),
+            (micros(10), 100_000)
+        );
     }
 }

@@ -105,7 +105,7 @@ impl Walker {
                 common: &self.common,
                 jobs: Vec::with_capacity(self.bodies.len()),
                 bodies: self.bodies,
-                has_ended_one: false,
+                duty: Duty::Frame,
                 awaited: None,
                 record: &mut record,
                 worker,
@@ -136,8 +136,8 @@ struct Walk<'w, 'a> {
     bodies: Vec<Bodies>,
     /// Those of the present sub-frame, by the numbers of the CPU.
     jobs: Vec<JobId>,
-    /// It has had the CPU since the end of a job.
-    has_ended_one: bool,
+    /// What it does when no job of it begins or runs.
+    duty: Duty,
     /// Since when it may go on, if it was kept from that.
     awaited: Option<Awaited>,
     record: &'w mut WalkRecord,
@@ -226,10 +226,7 @@ impl Walk<'_, '_> {
                 return Ok(false);
             }
             // What it took for the end of the job before is no part of this one's beginning.
-            if std::mem::replace(&mut self.has_ended_one, true) {
-                let trace = &self.worker.trace;
-                self.worker.own.go_on(Duty::JobEnd, trace);
-            }
+            self.go_on(Duty::JobEnd);
             self.common.begins(self.index, place + 1);
             let bodies = self.bodies.get_mut(job.task.index());
             let unknown = ContractViolation::UnknownTask(job.task);
@@ -240,6 +237,8 @@ impl Walk<'_, '_> {
 
     /// Comes to the barrier. Who is the last decides, and lets all go on.
     fn arrive(&mut self, barrier: BarrierId) -> Step {
+        // Before anybody can know that it has come: see `crate::recording`.
+        self.go_on(Duty::Frame);
         let ticket = self.common.meeting.ticket();
         let came = monotonic_nanos();
         let at = self.worker.cpu.instant(came);
@@ -275,7 +274,9 @@ impl Walk<'_, '_> {
                 .own
                 .delay(crate::fault::point::Point::BarrierOpens);
             self.common.meeting.open();
-            let took = monotonic_nanos().saturating_sub(opened);
+            let done = monotonic_nanos();
+            self.common.let_go.set(done);
+            let took = done.saturating_sub(opened);
             self.record.parts.record(Part::Barrier, took);
             self.record.opens.record(opened.saturating_sub(came));
             self.awaited = Some(Awaited::Barrier(opened));
@@ -292,11 +293,17 @@ impl Walk<'_, '_> {
         let passed = self.common.meeting.wait(ticket);
         self.worker.trace.open();
         let now = monotonic_nanos();
-        let since = match passed {
-            Passed::Open => self.common.opened.get(),
-            Passed::Closed => now,
+        let (since, let_go) = match passed {
+            Passed::Open => (self.common.opened.get(), self.common.let_go.get()),
+            Passed::Closed => (now, now),
         };
-        self.worker.own.wake(Wanted::Since(since), now);
+        // Whoever opens the barrier may be slow, which is the run's own.
+        let wanted = if let_go >= since {
+            let_go.min(now)
+        } else {
+            now
+        };
+        self.worker.own.wake(Wanted::Since(wanted), now);
         self.worker.trace.close();
         match passed {
             Passed::Open => self.note_passed(begun, since, now),
@@ -343,11 +350,16 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// What it did until now is noted, and the next is `duty` or the beginning of a job.
+    fn go_on(&mut self, duty: Duty) {
+        let before = std::mem::replace(&mut self.duty, duty);
+        self.worker.own.go_on(before, &self.worker.trace);
+    }
+
     /// To be called last of all before the kernel is asked to wait.
     fn about_to_wait(&mut self) {
-        self.has_ended_one = false;
-        let trace = &self.worker.trace;
-        self.worker.own.wait(Duty::JobEnd, trace);
+        let before = std::mem::replace(&mut self.duty, Duty::Frame);
+        self.worker.own.wait(before, &self.worker.trace);
     }
 }
 

@@ -6,7 +6,7 @@
 mod log;
 mod online;
 
-pub(crate) use log::{NoteLog, NoteReader, channel};
+pub(crate) use log::{Extent, NoteLog, NoteReader, channel};
 pub(crate) use online::{Online, TaskOnline};
 
 use crate::account::NOTE_WORDS;

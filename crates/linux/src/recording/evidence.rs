@@ -60,6 +60,10 @@ impl Evidence {
         self.sort_findings();
     }
 
+    pub(super) const fn judge(&mut self) -> &mut Judge {
+        &mut self.judge
+    }
+
     /// A finding may be about an instant before another one, of a thread that is in no group of records. None is about
     /// an instant until which all were handed on.
     fn sort_findings(&mut self) {

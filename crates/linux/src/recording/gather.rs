@@ -1,9 +1,10 @@
 //! The side that empties the rings of all CPUs and brings the records into one order, and hands the notes to the judges.
 
 use super::evidence::Evidence;
+use super::frames::FrameEvidence;
 use super::lane::Lane;
 use super::{Consumer, Recorded, Recording};
-use crate::account::Account;
+use crate::account::{Account, FrameVerdicts};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
 use std::io;
@@ -27,11 +28,22 @@ pub(crate) struct Last {
     pub(crate) end: Option<Record>,
 }
 
+/// What came of a recording, and of the notes.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// None without a consumer.
+    pub(crate) recorded: Option<Recorded>,
+    /// By CPU.
+    pub(crate) accounts: Vec<Account>,
+    /// Of the frames that all CPUs have in common.
+    pub(crate) frames: FrameVerdicts,
+}
+
 impl Gatherer {
     /// Starts the thread, on one of `processors` if there is one, else at the lowest priority. Without a consumer the
     /// run is judged, and nothing is merged.
     pub(crate) fn start(
-        lanes: Vec<Lane>,
+        (lanes, frames): (Vec<Lane>, Option<FrameEvidence>),
         consumer: Option<Box<Consumer>>,
         processors: Vec<usize>,
     ) -> io::Result<Self> {
@@ -43,6 +55,7 @@ impl Gatherer {
         };
         let mut merger = Merger {
             lanes,
+            frames,
             consumer,
             batch: Domains::default(),
             records: 0,
@@ -66,11 +79,7 @@ impl Gatherer {
 
     /// Ends the recording with what is the last of each CPU, and what is the last of all CPUs that have one domain in
     /// common; and the accounts. To be called when the threads of the run are gone.
-    pub(crate) fn finish(
-        self,
-        last: Vec<Last>,
-        common: Option<Record>,
-    ) -> io::Result<(Option<Recorded>, Vec<Account>)> {
+    pub(crate) fn finish(self, last: Vec<Last>, common: Option<Record>) -> io::Result<Gathered> {
         self.stop.store(1, Ordering::SeqCst);
         futex::wake_all(&self.stop);
         let panicked = |_| io::Error::other("the thread that gathers the records panicked");
@@ -79,13 +88,22 @@ impl Gatherer {
         merger.end(common);
         let recorded = merger.consumer.is_some().then(|| merger.recorded());
         let accounts = merger.lanes.into_iter().map(Lane::into_account);
-        Ok((recorded, accounts.collect()))
+        Ok(Gathered {
+            recorded,
+            accounts: accounts.collect(),
+            frames: merger
+                .frames
+                .map(FrameEvidence::into_verdicts)
+                .unwrap_or_default(),
+        })
     }
 }
 
 /// Merges the records of all CPUs.
 struct Merger {
     lanes: Vec<Lane>,
+    /// If all CPUs have a frame table in common.
+    frames: Option<FrameEvidence>,
     consumer: Option<Box<Consumer>>,
     batch: Domains<Vec<Record>>,
     records: u64,
@@ -94,12 +112,22 @@ struct Merger {
 impl Merger {
     /// Empties the rings and hands on what is complete.
     fn round(&mut self) {
+        let noted = self.frames.as_mut().map(FrameEvidence::extent);
         self.lanes.iter_mut().for_each(Lane::round);
+        let now = self.lanes.first().map_or(0, Lane::now);
+        if let (Some(frames), Some(noted)) = (&mut self.frames, noted) {
+            frames.take(noted, now, self.lanes.iter_mut().map(Lane::judge));
+        }
         self.give();
     }
 
     /// Hands on everything that there is.
     fn finish(&mut self, last: Vec<Last>) {
+        if let Some(frames) = &mut self.frames {
+            self.lanes.iter_mut().for_each(Lane::take_last_notes);
+            let now = self.lanes.first().map_or(0, Lane::now);
+            frames.take_last(now, self.lanes.iter_mut().map(Lane::judge));
+        }
         let mut last = last.into_iter();
         for lane in &mut self.lanes {
             let Last { rest, end } = last.next().unwrap_or_default();
@@ -216,6 +244,7 @@ mod tests {
         let sink = Arc::clone(&seen);
         let merger = Merger {
             lanes,
+            frames: None,
             consumer: Some(Box::new(move |records| {
                 sink.lock().unwrap().extend(records);
             })),

@@ -3,7 +3,7 @@
 use super::Tracer;
 use super::evidence::Evidence;
 use super::tracer::Flag;
-use crate::account::{Account, Closing, Rules, TaskFacts};
+use crate::account::{Account, Closing, Judge, Rules, TaskFacts};
 use crate::cpu::Cpu;
 use crate::notes::NoteReader;
 use crate::sys::clock::{is_steal_reported, monotonic_nanos};
@@ -101,6 +101,8 @@ impl Lane {
             stops_at_own_limit: cpu.terms.duties.watches_budgets && cpu.terms.stops_at_own_limit,
             steal_reported: is_steal_reported(),
             managed: cpu.planned.is_some(),
+            common: cpu.terms.duties.is_walked(),
+            late_wake_nanos: cpu.terms.late_wake_nanos,
         };
         let tasks = cpu.tasks.iter().map(|task| TaskFacts {
             model: task.configuration.task,
@@ -157,6 +159,21 @@ impl Lane {
         self.evidence.forget_findings();
     }
 
+    /// Who judges its notes.
+    pub(super) const fn judge(&mut self) -> &mut Judge {
+        self.evidence.judge()
+    }
+
+    /// The clock, in nanoseconds after the run began.
+    pub(super) fn now(&self) -> u64 {
+        self.cpu.instant(monotonic_nanos()).as_nanos()
+    }
+
+    /// Has all notes judged, when no thread writes any more.
+    pub(super) fn take_last_notes(&mut self) {
+        self.evidence.take_last_notes();
+    }
+
     pub(super) fn into_account(self) -> Account {
         self.evidence.into_account(self.cpu.stopped_at.get())
     }
@@ -167,7 +184,7 @@ impl Lane {
         if self.cpu.epoch() == 0 {
             return;
         }
-        let now = self.cpu.instant(monotonic_nanos()).as_nanos();
+        let now = self.now();
         let rings = self.rings.iter().map(|ring| ring.waiting.len());
         let waiting = rings.fold(self.ready.len(), usize::saturating_add);
         let mut lost = 0;

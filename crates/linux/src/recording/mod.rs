@@ -17,6 +17,8 @@
 //!
 //! *Findings.* The gatherer also reads the notes of all threads and hands them to the judge
 //! (`account`), in every run; what that finds, stolen time and missed deadlines, is one source more.
+//! What CPUs that have a frame table in common can only judge together goes to a judge of all of them (`frames`): notes
+//! about frames have a log of their own, which is read up to where it went before those of the CPUs were read.
 //! A note that it makes a record of is written within a group of records, so that the flags of all
 //! rings say until when it is complete.
 //!
@@ -25,11 +27,13 @@
 //! reports them to its scheduler itself.
 
 mod evidence;
+mod frames;
 mod gather;
 mod lane;
 mod tracer;
 
-pub(crate) use gather::{Gatherer, Last};
+pub(crate) use frames::FrameEvidence;
+pub(crate) use gather::{Gathered, Gatherer, Last};
 pub(crate) use lane::{Lane, Rings};
 pub(crate) use tracer::Tracer;
 

@@ -74,7 +74,7 @@ fn found(expected: &Expected) {
                 Duty::Watchdog => 1,
                 Duty::Idle => 2,
                 Duty::Manager => 3,
-                Duty::JobStart | Duty::JobEnd => 4,
+                Duty::JobStart | Duty::JobEnd | Duty::Frame => 4,
             };
             let run = |span, every| {
                 let delay = Delay {

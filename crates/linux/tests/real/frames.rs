@@ -101,6 +101,8 @@ fn common(cpus: usize, barrier: Barrier) -> Frames {
         numbers: numbers.collect(),
         length: Duration::from_millis(FRAME_MS),
         barrier,
+        allowances: vec![[6, 0].map(Duration::from_millis).to_vec()],
+        places: vec![vec![0]; TASKS.len() * cpus],
     }
 }
 
@@ -155,7 +157,12 @@ fn run(
 ) -> Ran {
     let log = Log::default();
     let set = Executive::new(settings()).frames(common(places.len(), barrier));
-    let set = with_tasks(set, places, CpuSpec::common, demand, &log);
+    let cpu = || CpuSpec {
+        // No body here goes on for what its level may need.
+        utilization_ppm: (places.len() > 4).then_some(100_000),
+        ..CpuSpec::common()
+    };
+    let set = with_tasks(set, places, cpu, demand, &log);
     let (report, records) = recorded(set, 10 * FRAME_MS);
     let summary = replayed(places.len(), &records, OVERHEAD).unwrap();
     assert_eq!(summary.counts.released, report.jobs.released);
@@ -230,12 +237,18 @@ fn counts(report: &Report) -> FrameCounts {
     report.frames.unwrap().counts
 }
 
+/// Of ten frames so many went without LO jobs and so many were longer than that or skipped. No job was dropped for
+/// nothing.
 fn frames(lowest_skipped: u64, overrun: u64, skipped: u64) -> FrameCounts {
     FrameCounts {
         total: 10,
         skipped,
         lowest_skipped,
         overrun,
+        // One for each sub-frame.
+        barriers: 20 - lowest_skipped - 2 * skipped,
+        unprovoked: 0,
+        unprovoked_undecided: 0,
     }
 }
 
@@ -401,24 +414,38 @@ fn a_frame_that_overruns_is_counted_and_so_are_those_that_are_skipped() {
     }
 }
 
-/// CPUs 0 and 2 of the set share a processor, as do 1 and 3.
+/// Walkers of two processors, two and four on each. The HI jobs of a processor take 4 ms in all: in time for LO.
 #[test]
 fn cpus_that_share_processors_wait_for_each_other_and_come_through() {
     let _alone = alone();
-    let Some([first, second]) = two_processors() else {
+    let Some(two) = two_processors() else {
         return;
     };
-    for barrier in BARRIERS {
+    for (each, barrier) in [2, 4]
+        .into_iter()
+        .flat_map(|each| BARRIERS.map(|kind| (each, kind)))
+    {
         well(|| {
-            let ran = run(&[first, second, first, second], barrier, |_| ms(1));
+            let places = two.repeat(each);
+            let demand = Service::from_micros(2_000 / each as u64);
+            let ran = run(&places, barrier, move |_| demand);
             for task in jobs(&ran.report).iter().flatten() {
                 let accounted = task.completed + task.dropped + task.unfinished;
                 assert_eq!((task.released, accounted), (10, 10), "{task:?}");
             }
-            // Two walkers with 2 ms of HI each on a processor: in time for LO.
-            assert_eq!(counts(&ran.report), frames(0, 0, 0), "{barrier:?}");
+            // Each CPU of the set has its own jobs, in the order of the table.
+            let order = order(&ran.log);
+            assert_eq!(order.len(), 10 * places.len(), "{barrier:?}: {order:?}");
+            assert!(order.values().all(|tasks| *tasks == [1, 0, 2]), "{order:?}");
+            assert_eq!(counts(&ran.report), frames(0, 0, 0), "{each} {barrier:?}");
             assert_eq!(overlaps(&ran.log), 0, "{barrier:?}");
-            assert_eq!(ran.report.jobs.completed, 120, "{barrier:?}");
+            // Of each of 20 barriers all but the last one were passed by who had waited; at the very last the run may end.
+            let passed = ran.report.frames.unwrap().passed.count;
+            let (most, walkers) = (20 * (places.len() as u64 - 1), places.len() as u64);
+            assert!(
+                (most - walkers..=most).contains(&passed),
+                "{passed} of {most}"
+            );
             assert_eq!(ran.report.stuck, NOBODY);
             assert_eq!(real_time_threads(std::process::id()), NOBODY);
         });
@@ -438,7 +465,7 @@ fn a_replay_that_has_nothing_to_spare_decides_otherwise() {
             place => usual(place),
         };
         let ran = run(&places, Barrier::Spin, demand);
-        assert_eq!(counts(&ran.report), frames(0, 0, 0));
+        assert_eq!(counts(&ran.report), frames(0, 0, 0), "{:#?}", ran.report);
         let Err(Failure::Differs(found)) = replayed(2, &ran.records, Service::ZERO) else {
             panic!("the same plans");
         };

@@ -167,6 +167,7 @@ fn a_result_says_what_became_of_the_frames() {
         lo_skipped,
         overrun: 0,
         unprovoked: 0,
+        unprovoked_undecided: 0,
         overhead_ns: 0,
         barrier: None,
     };

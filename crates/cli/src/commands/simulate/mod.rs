@@ -44,7 +44,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let session = Session::with_costs(registry(), &args.world, costs, output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
-    output.human(&result.verdict(output));
+    output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
     Ok(match &result.run.cut {
         Some(cut) => {
@@ -211,6 +211,7 @@ const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
         lo_skipped: found.lowest_skipped,
         overrun: found.overrun,
         unprovoked: found.unprovoked,
+        unprovoked_undecided: 0,
         overhead_ns,
         barrier: None,
     }

@@ -90,12 +90,7 @@ impl Managed {
             let some = dropped.by_reason().filter(|&(_, count)| count > 0);
             for (why, count) in some {
                 let next = 0;
-                let dropped = TaskNote::Dropped {
-                    why,
-                    count,
-                    next,
-                    missed: 0,
-                };
+                let dropped = TaskNote::Dropped { why, count, next };
                 control.note_patiently(Note::Task(task.id.index(), dropped));
             }
         }

@@ -12,7 +12,7 @@ use vestal_core::{
     TaskConfiguration, TaskId,
 };
 use vestal_linux::fault::{Delay, Fault, How, Point, fork_thief, monotonic_nanos, reap};
-use vestal_linux::report::{Cause, CpuReport, Duty};
+use vestal_linux::report::{Cause, CpuReport, Duty, FrameCounts};
 use vestal_linux::{Barrier, BoxedScheduler, CpuSpec, Executive, Frames, RunError};
 
 #[test]
@@ -92,9 +92,9 @@ fn a_body_that_panics_ends_the_run_and_is_never_called_again() {
 }
 
 /// A thread of another process above all of the run takes 9 ms of each 45 ms from CPU 0: in some of the frames more than
-/// may be spared, and the LO jobs of CPU 1 go as well.
+/// may be spared, and the LO jobs of CPU 1 go as well. No job needed more: it is not decided whether they would have run.
 #[test]
-fn time_that_is_stolen_from_one_cpu_is_named_there_and_drops_jobs_on_all() {
+fn time_that_is_stolen_from_one_cpu_is_named_there_and_excuses_what_is_dropped_on_all() {
     let _alone = alone();
     let Some(places) = two_processors() else {
         return;
@@ -121,12 +121,21 @@ fn time_that_is_stolen_from_one_cpu_is_named_there_and_drops_jobs_on_all() {
         assert!(skipped >= 1, "{:#?}", ran.report);
         let dropped = jobs(&ran.report).into_iter().map(|[.., low]| low.dropped);
         assert!(dropped.into_iter().all(|dropped| dropped >= skipped));
+        let FrameCounts {
+            unprovoked,
+            unprovoked_undecided,
+            ..
+        } = counts(&ran.report);
+        assert!(unprovoked >= 2 * skipped, "{:#?}", ran.report);
+        assert_eq!(unprovoked_undecided, unprovoked, "{:#?}", ran.report);
+        assert_eq!(ran.report.jobs.missed_outside_gaps, 0);
     });
 }
 
-/// A walker that takes 9 ms to begin a job is late by itself: that is nobody else's time.
+/// A walker that takes 9 ms to begin a job is late by itself: that is nobody else's time, and excuses no job that is dropped
+/// for it.
 #[test]
-fn a_slow_walker_is_late_by_itself() {
+fn a_slow_walker_is_late_by_itself_and_jobs_that_are_dropped_for_it_were_guaranteed() {
     let _alone = alone();
     let Some(places) = two_processors() else {
         return;
@@ -157,7 +166,11 @@ fn a_slow_walker_is_late_by_itself() {
             assert!(longest(one) < delay, "{how:?}: {:?}", one.threads);
             assert!(zero.machine.lost < delay, "{how:?}: {:?}", zero.machine);
             // The tenth job of CPU 0 is the first HI job of the fourth frame.
-            assert!(counts(&report).lowest_skipped >= 1, "{how:?}: {report:?}");
+            let counts = counts(&report);
+            assert!(counts.lowest_skipped >= 1, "{how:?}: {report:?}");
+            // The LO jobs of both CPUs, which would have lacked 5 ms at least.
+            let accused = counts.unprovoked - counts.unprovoked_undecided;
+            assert!(accused >= 2, "{how:?}: {report:#?}");
         });
     }
 }
