@@ -3,10 +3,6 @@
 use crate::monitor::Monitor;
 use crate::sys::{self, Tid};
 
-/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
-/// would fire again before the job gets to run: a livelock until RT throttling.
-pub(crate) const QUANTUM_NANOS: u64 = 30_000;
-
 /// The armed monitor of one worker.
 #[derive(Debug)]
 pub(crate) enum Armed {

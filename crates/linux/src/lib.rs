@@ -95,7 +95,7 @@ use vestal_sys as sys;
 
 pub use barrier::Barrier;
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Mechanism, TaskSpec, Termination};
+pub use config::{BOUND, BOUND_RANGE, Config, HEARTBEAT_RANGE, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;

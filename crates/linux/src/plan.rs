@@ -1,6 +1,8 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{
+    BOUND_RANGE, Config, HEARTBEAT_RANGE, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec,
+};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
@@ -101,6 +103,7 @@ impl Wish<'_> {
                 "there is no CPU to run: see `Executive::cpu`".to_owned(),
             ));
         }
+        check_paces(self.config)?;
         let several = self.cpus.len() > 1;
         let drafts = self.cpus.iter().zip((0..).map(CpuId));
         let drafts = drafts.map(|(cpu, id)| cpu.draft(self.config, several.then_some(id)));
@@ -158,6 +161,28 @@ impl Wish<'_> {
             margin_ppm: u64::from(config.throttling_margin_permille) * 1_000,
         }
     }
+}
+
+/// Whether monitors look neither so often that jobs get nowhere, nor too seldom to be tried out.
+fn check_paces(config: &Config) -> Result<(), RunError> {
+    let paces = [
+        (
+            "the period of a heartbeat",
+            config.heartbeat,
+            HEARTBEAT_RANGE,
+        ),
+        ("the lower bound of a monitor", config.bound, BOUND_RANGE),
+    ];
+    for (what, pace, range) in paces {
+        if !range.contains(&pace) {
+            let [pace, least, most] =
+                [&pace, range.start(), range.end()].map(|pace| pace.as_nanos());
+            return Err(RunError::Unsupported(format!(
+                "{what} is {pace} ns, and has to be within {least} and {most} ns"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold, and a walker to its

@@ -7,7 +7,7 @@ mod list;
 mod release_counter;
 mod verdicts;
 
-use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::armed::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
@@ -174,12 +174,13 @@ impl TaskShared {
         admitted.then_some(job)
     }
 
-    /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit; gives the monitor.
-    pub(crate) fn arm_for_the_rest(&self) -> Option<&Armed> {
+    /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit, after
+    /// `bound_nanos` at the earliest; gives the monitor.
+    pub(crate) fn arm_for_the_rest(&self, bound_nanos: u64) -> Option<&Armed> {
         let monitor = self.monitor.get()?;
         self.limits.arm(monitor, |threshold| {
             let rest = threshold.saturating_sub(self.jobs.executed()?);
-            Some(rest.max(QUANTUM_NANOS))
+            Some(rest.max(bound_nanos))
         });
         Some(monitor)
     }

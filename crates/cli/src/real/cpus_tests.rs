@@ -37,6 +37,25 @@ fn on(entries: &[usize]) -> Settings {
     }
 }
 
+/// The time of `--monitor` is that of the monitor it was said of.
+#[test]
+fn a_time_is_the_period_of_a_heartbeat_and_the_lower_bound_of_another_monitor() {
+    let paces = |monitor, pace_ns| {
+        let settings = Settings {
+            monitor,
+            pace_ns,
+            ..Settings::default()
+        };
+        let config = config(&settings, false);
+        (config.heartbeat.as_nanos(), config.bound.as_nanos())
+    };
+    let (beat, bound) = paces(None, None);
+    assert_eq!((beat, bound), (1_000_000, 30_000));
+    let pace = Some(70_000);
+    assert_eq!(paces(Some(Monitor::Heartbeat), pace), (70_000, bound));
+    assert_eq!(paces(Some(Monitor::Manager), pace), (beat, 70_000));
+}
+
 fn able(processors: usize) -> Rights {
     Rights {
         cap_sys_nice: true,
@@ -327,7 +346,7 @@ fn report(cpus: Vec<CpuReport>) -> Report {
         frames: None,
         ended: Ended::Finished,
         duration: Duration::from_millis(1_000),
-        mechanism: Mechanism::Vestal,
+        mechanism: vestal_linux::Mechanism::Vestal,
         jobs: JobCounts::default(),
         cpus,
         watchdog: ThreadCost::default(),

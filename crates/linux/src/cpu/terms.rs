@@ -9,6 +9,8 @@ pub(crate) struct Terms {
     pub(crate) monitor: Monitor,
     /// How often the manager looks at budgets whether there is a reason or not, if it does.
     pub(crate) heartbeat_nanos: Option<u64>,
+    /// The least that a monitor waits before it looks at a job again.
+    pub(crate) bound_nanos: u64,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -34,6 +36,7 @@ impl Terms {
         Self {
             monitor,
             heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(1_000_000),
+            bound_nanos: crate::config::BOUND.as_nanos(),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,

@@ -299,7 +299,7 @@ impl Enactor {
             if task.running_ready().is_none() {
                 continue;
             }
-            if let Some(Armed::Wall(_)) = task.arm_for_the_rest() {
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest(control.terms.bound_nanos) {
                 return;
             }
         }

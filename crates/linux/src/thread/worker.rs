@@ -532,7 +532,7 @@ fn resume_preempted(cpu: &Cpu) {
     }
     let mut tasks = cpu.tasks.by_rank();
     if let Some(task) = tasks.find(|task| task.running_ready().is_some()) {
-        task.arm_for_the_rest();
+        task.arm_for_the_rest(cpu.terms.bound_nanos);
     }
 }
 

@@ -102,7 +102,10 @@ fn mechanism(
     let session = session(output)?;
     let settings = Settings {
         managed: kind.dispatch == Dispatch::Managed,
-        of_paper: kind.dispatch == Dispatch::Huang2014,
+        mechanism: match kind.dispatch {
+            Dispatch::Huang2014 => real::Mechanism::Huang2014,
+            Dispatch::Native | Dispatch::Managed | Dispatch::Frames => real::Mechanism::Vestal,
+        },
         monitor: kind.monitor,
         cpus: cpu.map(|cpu| vec![cpu]),
         ..Settings::default()

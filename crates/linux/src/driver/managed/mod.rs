@@ -24,7 +24,6 @@ mod lane;
 mod queue;
 
 use super::{Driver, Step};
-use crate::armed::QUANTUM_NANOS;
 use crate::control::{Control, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
@@ -429,7 +428,7 @@ impl Managed {
                 None => return u64::MAX,
             },
         };
-        let left = left.max(QUANTUM_NANOS);
+        let left = left.max(control.terms.bound_nanos);
         // A manager that waits for a futex needs no monitor, and workers have none then.
         if let Some(monitor) = task.monitor.get() {
             monitor.start(left);
