@@ -174,7 +174,7 @@ fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Res
     for (timer, name) in [
         (SignalTimer::wall(own)?, "arm and disarm: wall timer"),
         (
-            SignalTimer::cpu_time_of_this_thread(own)?,
+            SignalTimer::cpu_time_of_this_thread(own, 0)?,
             "arm and disarm: posix-timer",
         ),
     ] {

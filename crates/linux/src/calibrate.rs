@@ -97,7 +97,9 @@ fn observe(
     let pace = pace.as_nanos();
     let beat = match monitor {
         Monitor::Heartbeat => pace,
-        Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => TRIAL_NANOS_MAX,
+        Monitor::Perf | Monitor::Manager | Monitor::Remainder | Monitor::PosixTimer => {
+            TRIAL_NANOS_MAX
+        }
     };
     let mut overshoots = Histogram::default();
     // Published even on failure, else the burner would wait for it.
@@ -131,7 +133,7 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
         thread::yield_now();
     }
     enter_real_time(Processor(cpu), priority)?;
-    let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
+    let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst), 0)?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
     if let Some(armed) = armed {
         // Set once, here.

@@ -148,7 +148,9 @@ impl Config {
     pub const fn pace_of(&self, monitor: Monitor) -> Duration {
         match monitor {
             Monitor::Heartbeat => self.heartbeat,
-            Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => self.bound,
+            Monitor::Perf | Monitor::Manager | Monitor::Remainder | Monitor::PosixTimer => {
+                self.bound
+            }
         }
     }
 }

@@ -514,7 +514,10 @@ fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
         ),
         RunScheduler::Dispatching(_) => Kind::Managed {
             enforces,
-            futex: matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat),
+            futex: matches!(
+                plan.monitor,
+                Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat
+            ),
         },
     }
 }

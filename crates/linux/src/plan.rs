@@ -330,7 +330,9 @@ impl CpuTasks {
         let periods = self.specs().map(|spec| spec.configuration.task.period);
         let beat = match config.monitor {
             Monitor::Heartbeat => config.heartbeat.as_nanos(),
-            Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
+            Monitor::Manager | Monitor::Remainder | Monitor::Perf | Monitor::PosixTimer => {
+                BEAT_NANOS
+            }
         };
         let beat = match asked.budgets_outlive_jobs || asked.walked {
             true => beat.min(SERVED_NANOS),

@@ -135,6 +135,7 @@ fn monitor(text: &str) -> Result<(Monitor, Option<u64>), Failure> {
     let known = [
         ("perf", Monitor::Perf),
         ("manager", Monitor::Manager),
+        ("remainder", Monitor::Remainder),
         ("heartbeat", Monitor::Heartbeat),
         ("posix-timer", Monitor::PosixTimer),
     ];
@@ -151,7 +152,7 @@ fn monitor(text: &str) -> Result<(Monitor, Option<u64>), Failure> {
         return Ok((monitor, None));
     };
     let takes_time = match monitor {
-        Monitor::Manager | Monitor::Heartbeat => true,
+        Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat => true,
         Monitor::Perf | Monitor::PosixTimer => false,
     };
     if !takes_time {
@@ -334,6 +335,7 @@ mod tests {
             ("perf", (Monitor::Perf, None)),
             ("manager", (Monitor::Manager, None)),
             ("manager=100us", (Monitor::Manager, Some(100_000))),
+            ("remainder=10us", (Monitor::Remainder, Some(10_000))),
             ("heartbeat=1ms", (Monitor::Heartbeat, Some(1_000_000))),
         ] {
             assert_eq!(monitor(text).unwrap(), expected, "{text}");

@@ -43,6 +43,7 @@ pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
+        Some(Monitor::Remainder) => vestal_linux::Monitor::Remainder,
         Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
         Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
         None if is_managed => vestal_linux::Monitor::Manager,
@@ -53,6 +54,7 @@ pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
             vestal_linux::Monitor::Heartbeat => config.heartbeat = pace,
             vestal_linux::Monitor::Perf
             | vestal_linux::Monitor::Manager
+            | vestal_linux::Monitor::Remainder
             | vestal_linux::Monitor::PosixTimer => config.bound = pace,
         }
     }

@@ -6,11 +6,12 @@ use crate::real::outcome;
 use std::path::PathBuf;
 use vestal_core::{Instant, JobId, Level};
 use vestal_linux::report::{
-    BusyReport, CpuReport, EnforcementReport, JobCounts, MachineReport, ModeChange, TaskReport,
-    ThreadCost, ThreadCosts, Wakeups,
+    BusyReport, CpuReport, Detections, EnforcementReport, JobCounts, MachineReport, ModeChange,
+    MonitoringReport, TaskReport, ThreadCost, ThreadCosts, Wakeups,
 };
 use vestal_linux::rights::Throttling;
 use vestal_linux::{Ended, Report, Rights, Summary};
+use vestal_result::run::{Detected, Monitoring};
 
 const TWO_CPUS: &str = "../../examples/two-cpus.toml";
 const ONE_CPU: &str = "../../examples/starter.toml";
@@ -248,6 +249,10 @@ fn task(name: &str, released: u64) -> TaskReport {
         jobs,
         overruns: 0,
         preemptions: 0,
+        activations: Summary {
+            max: released % 100,
+            ..Summary::default()
+        },
         response: Summary::default(),
         execution: Summary::default(),
         tardiness: Summary::default(),
@@ -285,6 +290,16 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         preemptions: 0,
         monitor: vestal_linux::Monitor::Manager,
         monitor_fallback: None,
+        monitoring: Some(MonitoringReport {
+            activations: figure,
+            without_cpu: 10 * figure,
+            beyond_bound: Some(figure),
+            detected: Detections {
+                first: figure,
+                second: 10 * figure,
+                later: 100 * figure,
+            },
+        }),
         enforced: true,
         inversions: Some(figure),
         modes: vec![rise(ms)],
@@ -442,6 +457,18 @@ fn figures_of_the_machine_are_sums_and_extremes_of_all_cpus() {
         (2, 7)
     );
     assert_eq!(enforced.monitor, "manager");
+    let expected = Monitoring {
+        activations: 12,
+        without_cpu: 120,
+        per_job_max: 4,
+        beyond_bound: Some(12),
+        detected: Detected {
+            first: 12,
+            second: 120,
+            later: 1_200,
+        },
+    };
+    assert_eq!(enforced.monitoring, Some(expected));
     let cost = &run.overhead["manager"];
     assert_eq!((cost.count, cost.max), (2, Some(7)));
     assert!(

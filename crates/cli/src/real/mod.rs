@@ -124,6 +124,8 @@ pub(crate) enum Monitor {
     Perf,
     /// A wall timer and the thread's CPU clock.
     Manager,
+    /// The same, where the timer stands still while its job is preempted.
+    Remainder,
     /// A look at all CPU clocks at regular intervals.
     Heartbeat,
     /// A POSIX timer on the thread's CPU time, bound to the tick.

@@ -2,6 +2,7 @@
 //!
 //! Here is what managers alone do: they take priorities and give them back, and say what their deciders found.
 
+mod activations;
 mod record;
 
 pub(crate) use record::ManagerRecord;
@@ -94,6 +95,13 @@ impl<'a> Control<'a> {
     #[cfg(feature = "real")]
     pub(crate) fn charges_by_job(&self) -> bool {
         self.cpu.injected.charges_by_job()
+    }
+
+    /// Whether the present round looks at no job, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn looks_away(&self) -> bool {
+        let activations = &self.record.activations;
+        activations.is_present() && self.cpu.injected.looks_away(activations.count)
     }
 
     /// The manager has decided, and has enacted nothing yet.

@@ -23,9 +23,19 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Whether workers have wall timers, which stand still while their jobs are preempted.
+    /// Whether workers have wall timers, which are set anew when their jobs go on after a preemption.
     pub(crate) fn has_wall_monitors(&self) -> bool {
-        self.monitor == Monitor::Manager && self.duties.has_monitors
+        matches!(self.monitor, Monitor::Manager | Monitor::Remainder) && self.duties.has_monitors
+    }
+
+    /// Whether those stand still while their jobs are preempted.
+    pub(crate) fn pauses_monitors(&self) -> bool {
+        self.monitor == Monitor::Remainder && self.duties.has_monitors
+    }
+
+    /// Whether activations of monitors are counted: where workers have them, and the manager hears of exceptions only.
+    pub(crate) fn counts_activations(&self) -> bool {
+        self.duties.has_monitors && self.duties.is_native()
     }
 }
 

@@ -23,7 +23,7 @@ mod facts;
 mod lane;
 mod queue;
 
-use super::{Driver, Step};
+use super::{Driver, Step, next_beat};
 use crate::control::{Control, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
@@ -141,7 +141,8 @@ impl Driver for Managed {
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
-        (span > 0).then(|| self.signals.wait(span)).flatten()
+        let came = (span > 0).then(|| self.signals.wait(span)).flatten();
+        came.map(|came| came.signal)
     }
 
     fn count(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) {
@@ -434,7 +435,11 @@ impl Managed {
             monitor.start(left);
             return u64::MAX;
         }
-        monotonic_nanos().saturating_add(control.terms.heartbeat_nanos.unwrap_or(left))
+        let now = monotonic_nanos();
+        match control.terms.heartbeat_nanos {
+            Some(period) => next_beat(control.run.epoch(), period, now),
+            None => now.saturating_add(left),
+        }
     }
 }
 
