@@ -1,7 +1,7 @@
 //! What a run is made from.
 
 use crate::monitor::Monitor;
-use std::ops::RangeInclusive;
+use crate::pace::BOUND;
 use vestal_core::{Duration, Service, TaskConfiguration};
 
 /// Which threads handle what of a native run.
@@ -59,15 +59,6 @@ pub const TOLERANCE_MIN: Service = Service::from_micros(50);
 /// A calibration that found worse met a disturbance, and says nothing about what can be enforced.
 pub const TOLERANCE_MAX: Service = Service::from_micros(250);
 
-/// What the lower bound of a monitor's waits is unless another one is given.
-pub const BOUND: Duration = Duration::from_micros(30);
-/// What that bound may be: a shorter wait would be over before the job gets to run, a livelock until RT throttling.
-pub const BOUND_RANGE: RangeInclusive<Duration> = Duration::from_micros(10)..=PACE_MAX;
-/// What the period of a heartbeat may be.
-pub const HEARTBEAT_RANGE: RangeInclusive<Duration> = Duration::from_micros(50)..=PACE_MAX;
-/// Whatever is slower, the trial before a run would not find late.
-const PACE_MAX: Duration = Duration::from_millis(25);
-
 /// A task with what a run needs to know beside its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSpec {
@@ -96,10 +87,10 @@ pub struct Config {
     pub monitor: Monitor,
     /// When jobs that lost their priorities come to their end.
     pub termination: Termination,
-    /// The period T_M of [`Monitor::Heartbeat`], within [`HEARTBEAT_RANGE`].
+    /// The period T_M of [`Monitor::Heartbeat`], within [`HEARTBEAT_RANGE`](crate::HEARTBEAT_RANGE).
     pub heartbeat: Duration,
     /// The least that a monitor waits before it looks at a job again, however little that has left of its budget; within
-    /// [`BOUND_RANGE`]. Sigrist et al. (RTAS 2015, Eq. 8).
+    /// [`BOUND_RANGE`](crate::BOUND_RANGE). Sigrist et al. (RTAS 2015, Eq. 8).
     pub bound: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For the n tasks of a CPU n + 3 of
     /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of

@@ -1,13 +1,12 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{
-    BOUND_RANGE, Config, HEARTBEAT_RANGE, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec,
-};
+use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
 use crate::notes::{self, NOTE_BYTES};
+use crate::pace::{BOUND_RANGE, HEARTBEAT_RANGE};
 use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;

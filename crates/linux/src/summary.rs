@@ -4,9 +4,8 @@ use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::calibrate::Calibration;
 use crate::config::Mechanism;
 use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Planned};
+use crate::cpu::{ActivationBound, Cpu, Planned};
 use crate::foreign::ForeignThread;
-use crate::monitor::Monitor;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
@@ -146,10 +145,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
 }
 
 fn monitoring_report(cpu: &Cpu, manager: &ManagerRecord) -> Option<MonitoringReport> {
-    let is_bounded = match cpu.terms.monitor {
-        Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat => true,
-        Monitor::Perf | Monitor::PosixTimer => false,
-    };
+    let is_bounded = cpu.terms.activation_bound() != ActivationBound::Unknown;
     let without_cpu = cpu.tasks.iter().map(|task| {
         let counted = task.watched.counted();
         counted.activations.saturating_sub(counted.from_job)

@@ -273,6 +273,19 @@ fn rise(ms: u64) -> ModeChange {
     }
 }
 
+fn monitoring(figure: u64) -> MonitoringReport {
+    MonitoringReport {
+        activations: figure,
+        without_cpu: 10 * figure,
+        beyond_bound: Some(figure),
+        detected: Detections {
+            first: figure,
+            second: 10 * figure,
+            later: 100 * figure,
+        },
+    }
+}
+
 /// A report of a CPU with figures that tell it from others, and a rise at this millisecond.
 fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
     let figure = processor as u64 + 1;
@@ -290,16 +303,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         preemptions: 0,
         monitor: vestal_linux::Monitor::Manager,
         monitor_fallback: None,
-        monitoring: Some(MonitoringReport {
-            activations: figure,
-            without_cpu: 10 * figure,
-            beyond_bound: Some(figure),
-            detected: Detections {
-                first: figure,
-                second: 10 * figure,
-                later: 100 * figure,
-            },
-        }),
+        monitoring: Some(monitoring(figure)),
         enforced: true,
         inversions: Some(figure),
         modes: vec![rise(ms)],

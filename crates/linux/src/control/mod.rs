@@ -8,7 +8,7 @@ mod record;
 pub(crate) use record::ManagerRecord;
 
 use crate::account::{Cut, Note, TaskNote};
-use crate::cpu::{Call, Cpu, Terms};
+use crate::cpu::{Call, Cpu, Terms, count_activation};
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -95,6 +95,11 @@ impl<'a> Control<'a> {
     #[cfg(feature = "real")]
     pub(crate) fn charges_by_job(&self) -> bool {
         self.cpu.injected.charges_by_job()
+    }
+
+    /// Counts an activation of the monitor at `now`, of the timer of the task with the index `fired` if it is one.
+    pub(crate) fn count_activation(&self, now: u64, fired: Option<usize>) {
+        count_activation(self.tasks, self.terms, now, fired);
     }
 
     /// Whether the present round looks at no job, which is a fault.

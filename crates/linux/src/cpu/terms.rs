@@ -22,7 +22,30 @@ pub(crate) struct Terms {
     pub(crate) duties: Duties,
 }
 
+/// What bounds the activations of a monitor for one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ActivationBound {
+    /// It comes every so many nanoseconds at most.
+    Every(u64),
+    /// It comes once for each limit that the job uses up, and once for each time that the job loses the CPU.
+    EachPreemption,
+    /// Nothing that is counted.
+    Unknown,
+}
+
 impl Terms {
+    /// What bounds the activations of its monitors for one job.
+    pub(crate) const fn activation_bound(&self) -> ActivationBound {
+        match (self.monitor, self.heartbeat_nanos) {
+            (Monitor::Heartbeat, Some(period)) => ActivationBound::Every(period),
+            (Monitor::Manager, _) => ActivationBound::Every(self.bound_nanos),
+            (Monitor::Remainder, _) => ActivationBound::EachPreemption,
+            (Monitor::Perf | Monitor::PosixTimer | Monitor::Heartbeat, _) => {
+                ActivationBound::Unknown
+            }
+        }
+    }
+
     /// Whether workers have wall timers, which are set anew when their jobs go on after a preemption.
     pub(crate) fn has_wall_monitors(&self) -> bool {
         matches!(self.monitor, Monitor::Manager | Monitor::Remainder) && self.duties.has_monitors
@@ -46,7 +69,7 @@ impl Terms {
         Self {
             monitor,
             heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(1_000_000),
-            bound_nanos: crate::config::BOUND.as_nanos(),
+            bound_nanos: crate::pace::BOUND.as_nanos(),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,

@@ -3,8 +3,8 @@
 
 use crate::account::STOLEN_NANOS_MIN;
 use crate::calibrate::calibrate;
-use crate::config::BOUND;
 use crate::monitor::Monitor;
+use crate::pace::BOUND;
 use crate::rights::Rights;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;

@@ -312,7 +312,7 @@ impl Enactor {
     /// Arms the monitors of running jobs for what is left of their limits.
     ///
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
-    /// urgent one; whoever ends before another goes on arms that one's (`thread::watched`). Those of all others stand still,
+    /// urgent one; whoever ends before another goes on arms that one's (`cpu::monitors`). Those of all others stand still,
     /// with a monitor that keeps the remainder.
     fn rearm(&self, control: &Control<'_>) {
         let mut is_armed = false;

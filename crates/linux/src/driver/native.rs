@@ -5,10 +5,8 @@
 
 use super::{Driver, Enactor, Step, next_beat};
 use crate::control::{Control, Traced};
-use crate::monitor::Monitor;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
-use crate::task::TaskShared;
 use std::io;
 use vestal_core::Guard;
 
@@ -92,7 +90,7 @@ impl Driver for Native {
         let by_monitor = fired || beats;
         control.record.activations.begin_round(now, by_monitor);
         if by_monitor {
-            count_activation(control, now, self.fired);
+            control.count_activation(now, self.fired);
         }
         self.enactor.handle(control, fired)
     }
@@ -102,34 +100,17 @@ impl Driver for Native {
     }
 }
 
-/// Counts an activation of the monitor for the jobs that it is about: a timer's for that of its task, a perf counter's for
-/// the job that had the CPU, a heartbeat's for all that have begun.
-fn count_activation(control: &Control<'_>, now: u64, fired: Option<usize>) {
-    let mut by_rank = control.tasks.by_rank();
-    let running = by_rank.find(|task| task.running_ready().is_some());
-    let had_cpu = |task: &TaskShared| running.is_some_and(|running| running.id == task.id);
-    let concerns = |task: &TaskShared| match (control.terms.monitor, fired) {
-        (Monitor::Heartbeat, _) => true,
-        (Monitor::Perf, _) | (_, None) => had_cpu(task),
-        (Monitor::Manager | Monitor::Remainder | Monitor::PosixTimer, Some(fired)) => {
-            task.id.index() == fired
-        }
-    };
-    let tasks = control.tasks.iter().filter(|task| concerns(task));
-    for task in tasks.filter(|task| task.jobs.running().is_some()) {
-        task.watched.activate(now, had_cpu(task));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::ManagerRecord;
     use crate::cpu::{Cpu, Terms};
     use crate::driver::tests::guard;
+    use crate::monitor::Monitor;
     use crate::recording::Tracer;
     use crate::request::Request;
     use crate::sys::signal::monitor_signal;
+    use crate::task::TaskShared;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
     use vestal_trace::Recorder;
 

@@ -5,5 +5,4 @@ pub(crate) mod idle;
 pub(crate) mod start;
 mod walking;
 pub(crate) mod watchdog;
-mod watched;
 pub(crate) mod worker;

@@ -11,11 +11,10 @@
 //! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::driver::Enactor`],
 //! (4) [`RunningWorker::end`].
 
-use super::watched::{JobWatch, pause_preempted, resume_preempted};
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
 use crate::armed::Armed;
 use crate::body::{Body, JobContext};
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, JobWatch};
 use crate::duties::Source;
 use crate::error::message_of;
 use crate::evidence::Intervals;
@@ -235,7 +234,7 @@ impl RunningWorker<'_> {
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (cpu, task) = (self.cpu, self.task);
         let natively = cpu.terms.duties.is_native();
-        pause_preempted(cpu, task);
+        cpu.pause_preempted(task.id);
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::JobStart);
@@ -244,7 +243,7 @@ impl RunningWorker<'_> {
         if let (true, Some(monitor)) = (natively, monitor) {
             task.limits.arm(monitor, Some);
         }
-        let watch = JobWatch::begin(cpu, task);
+        let watch = JobWatch::begin(&cpu.terms, task);
         let started = monotonic_nanos();
         let at = cpu.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
@@ -279,7 +278,7 @@ impl RunningWorker<'_> {
             completed,
         };
         if let Some(watch) = watch {
-            watch.end(cpu, task, &ended);
+            watch.end(&cpu.terms, task, finished.saturating_sub(release));
         }
         (started, ended)
     }
@@ -401,7 +400,7 @@ impl RunningWorker<'_> {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
         }
-        resume_preempted(cpu);
+        cpu.resume_preempted();
         if completed {
             self.own.note_completed(task, (job, consumed), &self.trace);
         } else if unfinished {

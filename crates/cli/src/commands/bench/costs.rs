@@ -58,11 +58,13 @@ struct Kind {
 }
 
 #[rustfmt::skip]
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind { name: "native/perf", what: "the kernel's priorities, budgets by perf counters",
         dispatch: Dispatch::Native, monitor: Some(Monitor::Perf) },
     Kind { name: "native/manager", what: "the kernel's priorities, budgets by wall timers and CPU clocks",
         dispatch: Dispatch::Native, monitor: Some(Monitor::Manager) },
+    Kind { name: "native/remainder", what: "the same, with timers that stand still while their jobs are preempted",
+        dispatch: Dispatch::Native, monitor: Some(Monitor::Remainder) },
     Kind { name: "native/heartbeat", what: "the kernel's priorities, budgets by a look each millisecond",
         dispatch: Dispatch::Native, monitor: Some(Monitor::Heartbeat) },
     Kind { name: "native/posix-timer", what: "the kernel's priorities, budgets by timers on CPU clocks",

@@ -11,7 +11,7 @@
 //! detector.
 
 use super::timers::{Kind, Tag};
-use crate::config::BOUND;
+use crate::pace::BOUND;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::Tasks;

@@ -10,7 +10,7 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
-use crate::config::BOUND;
+use crate::pace::BOUND;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::Tasks;
