@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use vestal_linux::measure::{calibrate, cpu_for, trace_records};
-use vestal_linux::{Monitor, Rights, RunError};
+use vestal_linux::{Config, Monitor, Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
 use vestal_sys::Processor;
 use vestal_sys::clock::{cpu_nanos_of, monotonic_nanos};
@@ -76,7 +76,10 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
         (Monitor::PosixTimer, "budget overshoot: posix-timer"),
     ] {
         if perf || monitor != Monitor::Perf {
-            row(name, calibrate(monitor, SLEEP_NANOS, cpu, (LOW, MIDDLE))?);
+            row(
+                name,
+                calibrate(monitor, Config::new().pace_of(monitor), cpu, (LOW, MIDDLE))?,
+            );
         }
     }
     enter_real_time(Processor(cpu), MIDDLE)?;
@@ -171,7 +174,7 @@ fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Res
     for (timer, name) in [
         (SignalTimer::wall(own)?, "arm and disarm: wall timer"),
         (
-            SignalTimer::cpu_time_of_this_thread(own)?,
+            SignalTimer::cpu_time_of_this_thread(own, 0)?,
             "arm and disarm: posix-timer",
         ),
     ] {

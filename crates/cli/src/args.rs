@@ -196,10 +196,13 @@ pub(crate) struct RunArgs {
     /// [default: vestal]
     #[arg(long, value_name = "vestal|huang2014")]
     pub(crate) mechanism: Option<String>,
-    /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer
-    /// and reads the thread's clock, heartbeat reads it every millisecond, posix-timer waits for the
-    /// kernel's tick [default: perf; managed: manager]
-    #[arg(long, value_name = "perf|manager|heartbeat|posix-timer")]
+    /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer and reads the
+    /// thread's clock, again after TIME at the earliest [30us], remainder sets it anew after preemptions, when it stood still, heartbeat
+    /// reads clocks every TIME [1ms], posix-timer waits for the kernel's tick [default: perf; managed: manager]
+    #[arg(
+        long,
+        value_name = "perf|manager[=TIME]|remainder[=TIME]|heartbeat[=TIME]|posix-timer"
+    )]
     pub(crate) monitor: Option<String>,
     /// When a demoted job, whose priority drops at once, ends: immediate at its next cancellation
     /// point, deferred not before the CPU is idle

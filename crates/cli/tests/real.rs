@@ -280,6 +280,32 @@ fn the_trace_of_a_run_that_is_ended_early_is_complete() {
     assert!(text.lines().all(|name| name != "killed.csv"), "{text}");
 }
 
+/// A monitor with a lower bound of its own says what it did.
+#[test]
+fn a_monitor_that_keeps_the_remainder_says_what_it_did() {
+    let line =
+        "--policy amc --scenario overrun=0.5 --for 2s --monitor remainder=20us --format json";
+    let options: Vec<&str> = line.split(' ').collect();
+    let done = vestal_well(&[&["run", FMS][..], &options[..]].concat());
+    let result = done.json();
+    let machine = &result["machine"];
+    assert_eq!(machine["monitor"], "remainder", "{result:#}");
+    let monitoring = &machine["monitoring"];
+    let count = |value: &serde_json::Value| value.as_u64().unwrap();
+    let detected = &monitoring["detected"];
+    assert!(count(&detected["first"]) > 0, "{result:#}");
+    assert_eq!(
+        (&detected["second"], &detected["later"]),
+        (&0.into(), &0.into())
+    );
+    let found = count(&machine["overruns_noticed"]);
+    assert!(count(&monitoring["activations"]) >= count(&detected["first"]));
+    assert!(found >= count(&detected["first"]), "{result:#}");
+    assert!(count(&monitoring["per_job_max"]) >= 1, "{result:#}");
+    assert!(monitoring["beyond_bound"].is_u64(), "{result:#}");
+    keeps_its_guarantees(&done, "amc");
+}
+
 #[test]
 fn the_doctor_measures_what_it_says() {
     let done = vestal(&["doctor", "--format", "json"]);

@@ -437,11 +437,12 @@ fn cost(
 }
 
 /// Whether it may be noticed of a job that does not execute that it had used up a budget: wall timers and heartbeats go on
-/// while another one does.
+/// while another one does, and what keeps the remainder until that has stopped it.
 fn is_late(mechanism: &Mechanism) -> bool {
     match mechanism.dispatch {
         Dispatch::Native => {
-            mechanism.heartbeat_ns.is_some() || mechanism.name.ends_with("/manager")
+            let has = |monitor: &str| mechanism.name.ends_with(monitor);
+            mechanism.heartbeat_ns.is_some() || has("/manager") || has("/remainder")
         }
         Dispatch::Huang2014 => true,
         Dispatch::Managed | Dispatch::Frames => false,

@@ -3,10 +3,6 @@
 use crate::monitor::Monitor;
 use crate::sys::{self, Tid};
 
-/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
-/// would fire again before the job gets to run: a livelock until RT throttling.
-pub(crate) const QUANTUM_NANOS: u64 = 30_000;
-
 /// The armed monitor of one worker.
 #[derive(Debug)]
 pub(crate) enum Armed {
@@ -16,13 +12,22 @@ pub(crate) enum Armed {
 }
 
 impl Armed {
-    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
+    /// Creates the monitor `kind` of the calling thread, whose signals come with `tag` if it has a timer; a heartbeat has
+    /// nothing of its own there.
+    pub(crate) fn of_this_thread(
+        kind: Monitor,
+        manager: Tid,
+        tag: usize,
+    ) -> std::io::Result<Option<Self>> {
         use sys::{perf::TaskClock, timer::SignalTimer};
         let armed = match kind {
             Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
-            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
-            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
+            Monitor::Manager | Monitor::Remainder => {
+                Self::Wall(SignalTimer::wall_tagged(manager, tag)?)
+            }
+            Monitor::PosixTimer => {
+                Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager, tag)?)
+            }
             Monitor::Heartbeat => return Ok(None),
         };
         Ok(Some(armed))

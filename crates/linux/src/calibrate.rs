@@ -1,6 +1,6 @@
 //! How sharp a budget monitor really is here: tried out on a thread that does nothing but run.
 
-use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::armed::Armed;
 use crate::monitor::Monitor;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use vestal_core::Service;
+use vestal_core::{Duration, Service};
 use vestal_statistics::{Histogram, Summary};
 
 /// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
@@ -57,13 +57,13 @@ struct Trial {
 /// its clock, in nanoseconds. Takes about 170 ms.
 ///
 /// `priorities` are the SCHED_FIFO priorities of that thread and, above it, of the one that looks;
-/// `heartbeat_nanos` is the period of a [`Monitor::Heartbeat`], and without meaning for others.
+/// `pace` is the period of a [`Monitor::Heartbeat`], and of another one the least that it waits before it looks again.
 ///
 /// # Errors
 /// What a system call said, as without the right to SCHED_FIFO or, for [`Monitor::Perf`], to perf.
 pub fn calibrate(
     monitor: Monitor,
-    heartbeat_nanos: u64,
+    pace: Duration,
     cpu: usize,
     priorities: (i32, i32),
 ) -> io::Result<Histogram> {
@@ -71,13 +71,7 @@ pub fn calibrate(
     let (burner_priority, observer_priority) = priorities;
     let observer = {
         let trial = Arc::clone(&trial);
-        thread::spawn(move || {
-            let beat = match monitor {
-                Monitor::Heartbeat => heartbeat_nanos,
-                Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => TRIAL_NANOS_MAX,
-            };
-            observe(&trial, beat, cpu, observer_priority)
-        })
+        thread::spawn(move || observe(&trial, (monitor, pace), cpu, observer_priority))
     };
     let burner = {
         let trial = Arc::clone(&trial);
@@ -94,7 +88,19 @@ pub fn calibrate(
     observed
 }
 
-fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Histogram> {
+fn observe(
+    trial: &Trial,
+    (monitor, pace): (Monitor, Duration),
+    cpu: usize,
+    priority: i32,
+) -> io::Result<Histogram> {
+    let pace = pace.as_nanos();
+    let beat = match monitor {
+        Monitor::Heartbeat => pace,
+        Monitor::Perf | Monitor::Manager | Monitor::Remainder | Monitor::PosixTimer => {
+            TRIAL_NANOS_MAX
+        }
+    };
     let mut overshoots = Histogram::default();
     // Published even on failure, else the burner would wait for it.
     let ready = enter_real_time(Processor(cpu), priority);
@@ -115,7 +121,7 @@ fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Hi
             && let Some(monitor) = trial.monitor.get()
         {
             // Fired early, as after a preemption: another round, as the manager does it.
-            monitor.start((BUDGET_NANOS - executed).max(QUANTUM_NANOS));
+            monitor.start((BUDGET_NANOS - executed).max(pace));
         }
     }
     Ok(overshoots)
@@ -127,7 +133,7 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
         thread::yield_now();
     }
     enter_real_time(Processor(cpu), priority)?;
-    let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
+    let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst), 0)?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
     if let Some(armed) = armed {
         // Set once, here.

@@ -1,6 +1,7 @@
 //! What a run is made from.
 
 use crate::monitor::Monitor;
+use crate::pace::BOUND;
 use vestal_core::{Duration, Service, TaskConfiguration};
 
 /// Which threads handle what of a native run.
@@ -86,8 +87,11 @@ pub struct Config {
     pub monitor: Monitor,
     /// When jobs that lost their priorities come to their end.
     pub termination: Termination,
-    /// The period T_M of [`Monitor::Heartbeat`].
+    /// The period T_M of [`Monitor::Heartbeat`], within [`HEARTBEAT_RANGE`](crate::HEARTBEAT_RANGE).
     pub heartbeat: Duration,
+    /// The least that a monitor waits before it looks at a job again, however little that has left of its budget; within
+    /// [`BOUND_RANGE`](crate::BOUND_RANGE). Sigrist et al. (RTAS 2015, Eq. 8).
+    pub bound: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For the n tasks of a CPU n + 3 of
     /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
     /// tasks.
@@ -119,6 +123,7 @@ impl Config {
             monitor: Monitor::Perf,
             termination: Termination::Immediate,
             heartbeat: Duration::from_millis(1),
+            bound: BOUND,
             priorities: (1, 98),
             tolerance: None,
             calibrate: true,
@@ -126,6 +131,17 @@ impl Config {
             patience: Duration::from_millis(1_000),
             throttling_margin_permille: 20,
             stack_bytes: 512 * 1024,
+        }
+    }
+
+    /// The period of a heartbeat, or the lower bound of another monitor.
+    #[must_use]
+    pub const fn pace_of(&self, monitor: Monitor) -> Duration {
+        match monitor {
+            Monitor::Heartbeat => self.heartbeat,
+            Monitor::Perf | Monitor::Manager | Monitor::Remainder | Monitor::PosixTimer => {
+                self.bound
+            }
         }
     }
 }

@@ -13,6 +13,7 @@
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod call;
+mod monitors;
 mod planned;
 mod terms;
 
@@ -24,9 +25,10 @@ use crate::sys::{self, Processor, Tid};
 use crate::task::Tasks;
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
 pub(crate) use call::Call;
+pub(crate) use monitors::{JobWatch, count_activation};
 pub(crate) use planned::Planned;
 use std::sync::{Arc, OnceLock};
-pub(crate) use terms::Terms;
+pub(crate) use terms::{ActivationBound, Terms};
 use vestal_core::{CpuId, Instant, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
@@ -131,6 +133,25 @@ impl Cpu {
 
     pub(crate) fn want_idle(&self) {
         self.question.ask();
+    }
+
+    /// With a monitor that keeps the remainder: a job of `task` begins, and that of the job that it took the CPU from
+    /// stands still.
+    pub(crate) fn pause_preempted(&self, task: TaskId) {
+        #[cfg(feature = "real")]
+        if self.injected.lets_monitors_run_on() {
+            return;
+        }
+        if self.terms.pauses_monitors() {
+            monitors::pause_preempted(&self.tasks, task);
+        }
+    }
+
+    /// With wall timers: a job is off, and the monitor of the one that goes on runs again.
+    pub(crate) fn resume_preempted(&self) {
+        if self.terms.has_wall_monitors() {
+            monitors::resume_preempted(&self.tasks, self.terms.bound_nanos);
+        }
     }
 
     pub(crate) fn kick_manager(&self) {

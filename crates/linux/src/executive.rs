@@ -248,8 +248,8 @@ impl Executive {
             return Ok(Calibration::default());
         }
         let low = i32::from(self.config.priorities.0);
-        let heartbeat = self.config.heartbeat.as_nanos();
-        let monitor = calibrate(cpu.monitor, heartbeat, cpu.processor.0, (low, low + 1))
+        let pace = self.config.pace_of(cpu.monitor);
+        let monitor = calibrate(cpu.monitor, pace, cpu.processor.0, (low, low + 1))
             .map(|overshoots| overshoots.summary())
             .map_err(RunError::system("calibrate the budget monitor"))?;
         let servers = match cpu.asked.budgets_outlive_jobs && self.config.enforce {

@@ -21,6 +21,10 @@ pub enum Fault {
     ManagerSleepsUntil(u64),
     /// Budgets of servers are charged job by job, less the tolerance, as limits of jobs are.
     ChargesByJob,
+    /// Monitors that should stand still while their jobs are preempted run on.
+    MonitorsRunOn,
+    /// In every other activation of a monitor the manager looks at no job.
+    LooksAway,
     /// A thread of the run is slow.
     Delay(Delay),
 }
@@ -138,6 +142,16 @@ impl Injected {
     pub(crate) fn charges_by_job(&self) -> bool {
         self.fault == Some(Fault::ChargesByJob)
     }
+
+    /// Whether monitors run on while their jobs are preempted.
+    pub(crate) fn lets_monitors_run_on(&self) -> bool {
+        self.fault == Some(Fault::MonitorsRunOn)
+    }
+
+    /// Whether the activation with this number is one in which no job is looked at.
+    pub(crate) fn looks_away(&self, number: u64) -> bool {
+        self.fault == Some(Fault::LooksAway) && number.is_multiple_of(2)
+    }
 }
 
 /// A run in which something may go wrong.
@@ -165,6 +179,8 @@ pub(crate) fn strike(run: &impl Faulty, now: u64) {
             | Fault::ManagerHangs(_)
             | Fault::ManagerSleepsUntil(_)
             | Fault::ChargesByJob
+            | Fault::MonitorsRunOn
+            | Fault::LooksAway
             | Fault::Delay(_),
         )
         | None => {}

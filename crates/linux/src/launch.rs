@@ -260,7 +260,8 @@ impl Launch {
         let terms = Terms {
             monitor: plan.monitor,
             heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
-                .then(|| config.heartbeat.as_nanos().max(1)),
+                .then(|| config.heartbeat.as_nanos()),
+            bound_nanos: config.bound.as_nanos(),
             stops_at_own_limit: plan.asked.stops_at_own_limit,
             guarantee: cpu.spec.guarantee && plan.is_alone,
             backlog: cpu.spec.backlog,
@@ -518,7 +519,10 @@ fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
         ),
         RunScheduler::Dispatching(_) => Kind::Managed {
             enforces,
-            futex: matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat),
+            futex: matches!(
+                plan.monitor,
+                Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat
+            ),
         },
     }
 }

@@ -7,8 +7,13 @@ pub enum Monitor {
     /// run for its limit. No wake-up without an overrun, some tens of microseconds late.
     Perf,
     /// A wall timer at the predicted exhaustion, after which the manager reads the thread's CPU
-    /// clock again. Sharper, but wakes the manager for every job that was preempted.
+    /// clock again: Sigrist et al. (RTAS 2015, section V-A), deadline-based monitoring. Sharper, but it runs on while its
+    /// job is preempted, and wakes the manager in vain.
     Manager,
+    /// The same timer, which stands still while its job is preempted: whoever takes the CPU from a job stops it, and whoever
+    /// gives the CPU back sets it to the rest. One wake-up for a job that is never preempted, and none for one that
+    /// keeps its limit.
+    Remainder,
     /// The manager looks at the CPU clocks of all running jobs every [`crate::Config::heartbeat`], whether
     /// there is a reason or not: simple, portable, and as late as its period is long.
     Heartbeat,
@@ -24,6 +29,7 @@ impl Monitor {
         match self {
             Self::Perf => "perf",
             Self::Manager => "manager",
+            Self::Remainder => "remainder",
             Self::Heartbeat => "heartbeat",
             Self::PosixTimer => "posix-timer",
         }

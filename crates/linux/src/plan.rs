@@ -6,6 +6,7 @@ use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
 use crate::notes::{self, NOTE_BYTES};
+use crate::pace::{BOUND_RANGE, HEARTBEAT_RANGE};
 use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;
@@ -101,6 +102,7 @@ impl Wish<'_> {
                 "there is no CPU to run: see `Executive::cpu`".to_owned(),
             ));
         }
+        check_paces(self.config)?;
         let several = self.cpus.len() > 1;
         let drafts = self.cpus.iter().zip((0..).map(CpuId));
         let drafts = drafts.map(|(cpu, id)| cpu.draft(self.config, several.then_some(id)));
@@ -158,6 +160,28 @@ impl Wish<'_> {
             margin_ppm: u64::from(config.throttling_margin_permille) * 1_000,
         }
     }
+}
+
+/// Whether monitors look neither so often that jobs get nowhere, nor too seldom to be tried out.
+fn check_paces(config: &Config) -> Result<(), RunError> {
+    let paces = [
+        (
+            "the period of a heartbeat",
+            config.heartbeat,
+            HEARTBEAT_RANGE,
+        ),
+        ("the lower bound of a monitor", config.bound, BOUND_RANGE),
+    ];
+    for (what, pace, range) in paces {
+        if !range.contains(&pace) {
+            let [pace, least, most] =
+                [&pace, range.start(), range.end()].map(|pace| pace.as_nanos());
+            return Err(RunError::Unsupported(format!(
+                "{what} is {pace} ns, and has to be within {least} and {most} ns"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold, and a walker to its
@@ -305,7 +329,9 @@ impl CpuTasks {
         let periods = self.specs().map(|spec| spec.configuration.task.period);
         let beat = match config.monitor {
             Monitor::Heartbeat => config.heartbeat.as_nanos(),
-            Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
+            Monitor::Manager | Monitor::Remainder | Monitor::Perf | Monitor::PosixTimer => {
+                BEAT_NANOS
+            }
         };
         let beat = match asked.budgets_outlive_jobs || asked.walked {
             true => beat.min(SERVED_NANOS),

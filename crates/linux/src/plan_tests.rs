@@ -182,6 +182,39 @@ fn without_perf_events_the_manager_monitors_and_the_report_will_say_why() {
 }
 
 #[test]
+fn a_monitor_that_leaves_jobs_no_time_or_comes_too_seldom_is_refused() {
+    let us = Duration::from_micros;
+    for (heartbeat, bound, part) in [
+        (us(50), us(10), None),
+        (us(25_000), us(25_000), None),
+        (
+            us(49),
+            us(30),
+            Some("the period of a heartbeat is 49000 ns"),
+        ),
+        (us(25_001), us(30), Some("within 50000 and 25000000 ns")),
+        (
+            us(50),
+            us(9),
+            Some("the lower bound of a monitor is 9000 ns"),
+        ),
+        (us(50), us(25_001), Some("within 10000 and 25000000 ns")),
+    ] {
+        let config = Config {
+            heartbeat,
+            bound,
+            ..Config::new()
+        };
+        let refused = check_paces(&config).err().map(|error| error.to_string());
+        let as_told = match (&refused, part) {
+            (Some(why), Some(part)) => why.contains(part),
+            (refused, part) => refused.is_none() && part.is_none(),
+        };
+        assert!(as_told, "{heartbeat:?} {bound:?}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_run_tolerates_the_granularity_it_obtained_within_reason() {
     let mut config = Config::new();
     let us = Service::from_micros;

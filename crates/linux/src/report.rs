@@ -122,6 +122,8 @@ pub struct CpuReport {
     pub monitor: Monitor,
     /// Why another monitor than the one asked for was used, if so.
     pub monitor_fallback: Option<String>,
+    /// What that did; `None` where nothing was enforced, and where the manager handles each job anyway.
+    pub monitoring: Option<MonitoringReport>,
     /// Whether limits were enforced.
     pub enforced: bool,
     /// Under managed dispatch: how often a worker found itself running a job that the plan of that
@@ -158,6 +160,34 @@ pub struct CpuReport {
     pub suspensions: Option<Suspensions>,
 }
 
+/// What the monitor of budgets did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MonitoringReport {
+    /// How often it had the manager look.
+    pub activations: u64,
+    /// How often for a job that did not have the CPU just then, once for each such job: no timer that stands still meanwhile
+    /// does that.
+    pub without_cpu: u64,
+    /// How many jobs had more activations than their monitor may need: of a heartbeat, and of [`Monitor::Manager`], as often
+    /// as its period or lower bound fits into their response times, rounded up, and one; of [`Monitor::Remainder`] one for each
+    /// limit that they used up, at least one, and one for each time that another thread than the manager that it woke took
+    /// the CPU from them. `None` for others.
+    pub beyond_bound: Option<u64>,
+    /// In which activation used-up limits were found.
+    pub detected: Detections,
+}
+
+/// In which activation of the monitor, counted from when a job had used up its limit, that was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detections {
+    /// In the first.
+    pub first: u64,
+    /// In the second.
+    pub second: u64,
+    /// In a later one.
+    pub later: u64,
+}
+
 /// How many mode changes a report lists.
 pub const MODES_MAX: usize = 10_000;
 
@@ -185,6 +215,8 @@ pub struct TaskReport {
     pub overruns: u64,
     /// How often its worker was preempted.
     pub preemptions: u64,
+    /// How often the monitor had the manager look at each of its jobs that have ended.
+    pub activations: Summary,
     /// From release to completion, of completed jobs, in nanoseconds.
     pub response: Summary,
     /// CPU time of completed jobs, in nanoseconds.

@@ -4,17 +4,17 @@ use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::calibrate::Calibration;
 use crate::config::Mechanism;
 use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Planned};
+use crate::cpu::{ActivationBound, Cpu, Planned};
 use crate::foreign::ForeignThread;
 use crate::parts::{Part, Parts};
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    Overhead, PartsReport, Report, StolenTime, TaskReport, ThreadCosts,
+    MonitoringReport, Overhead, PartsReport, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
 use vestal_core::{Duration, Level, Service};
-use vestal_statistics::Histogram;
+use vestal_statistics::{Histogram, Summary};
 
 /// What there is beside the shared words, of the whole run.
 pub(crate) struct Measured {
@@ -93,7 +93,10 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         .zip(&measured.limits)
         .map(|(((task, record), &overruns), limits)| {
             let below = limits_below(limits, measured.calibration.granularity());
-            task_report(&task.name, record, overruns, below)
+            TaskReport {
+                activations: task.watched.jobs().activations.summary(),
+                ..task_report(&task.name, record, overruns, below)
+            }
         })
         .collect();
     let overhead = [
@@ -111,6 +114,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         preemptions: totals.used.involuntary,
         monitor: cpu.terms.monitor,
         monitor_fallback: measured.fallback.clone(),
+        monitoring: monitoring_report(cpu, manager),
         enforced: cpu.terms.duties.enforces,
         inversions: cpu.planned.as_ref().map(Planned::inversions),
         modes: manager.modes.clone(),
@@ -141,6 +145,25 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
             .any(|task| task.is_sliced())
             .then(|| manager.suspensions.and(totals.suspensions)),
     }
+}
+
+fn monitoring_report(cpu: &Cpu, manager: &ManagerRecord) -> Option<MonitoringReport> {
+    let is_bounded = cpu.terms.activation_bound() != ActivationBound::Unknown;
+    let without_cpu = cpu.tasks.iter().map(|task| {
+        let counted = task.watched.counted();
+        counted.activations.saturating_sub(counted.from_job)
+    });
+    let beyond = || {
+        cpu.tasks
+            .iter()
+            .map(|task| task.watched.jobs().beyond_bound)
+    };
+    cpu.terms.counts_activations().then(|| MonitoringReport {
+        activations: manager.activations.count,
+        without_cpu: without_cpu.sum(),
+        beyond_bound: is_bounded.then(|| beyond().sum()),
+        detected: manager.activations.detected,
+    })
 }
 
 fn machine_report(stolen: &StolenLog, measured: &MeasuredCpu) -> MachineReport {
@@ -262,6 +285,7 @@ fn task_report(
         jobs: record.jobs,
         overruns,
         preemptions: record.used.involuntary,
+        activations: Summary::default(),
         response: record.response.summary(),
         execution: record.execution.summary(),
         tardiness: record.tardiness.summary(),

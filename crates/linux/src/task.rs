@@ -6,8 +6,9 @@ mod limits;
 mod list;
 mod release_counter;
 mod verdicts;
+mod watched;
 
-use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::armed::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
@@ -22,6 +23,8 @@ use release_counter::ReleaseCounter;
 use std::sync::OnceLock;
 use verdicts::Verdicts;
 use vestal_core::{JobId, Level, TaskConfiguration, TaskId};
+pub(crate) use watched::Counted;
+use watched::Watched;
 
 /// What a worker learns when it takes a job off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub(crate) struct TaskShared {
     pub(crate) jobs: Jobs,
     pub(crate) limits: Limits,
     pub(crate) monitor: OnceLock<Armed>,
+    /// How often it, or a heartbeat, had the manager look.
+    pub(crate) watched: Watched,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// The text of the panic of its body; written before the stop that it is about.
@@ -79,6 +84,7 @@ impl TaskShared {
             jobs: Jobs::default(),
             limits: Limits::new(limit),
             monitor: OnceLock::new(),
+            watched: Watched::default(),
             suspension: Suspension::default(),
             panic: OnceLock::new(),
             online: TaskOnline::default(),
@@ -174,12 +180,13 @@ impl TaskShared {
         admitted.then_some(job)
     }
 
-    /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit; gives the monitor.
-    pub(crate) fn arm_for_the_rest(&self) -> Option<&Armed> {
+    /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit, after
+    /// `least_nanos`, more than none, at the earliest; gives the monitor.
+    pub(crate) fn arm_for_the_rest(&self, least_nanos: u64) -> Option<&Armed> {
         let monitor = self.monitor.get()?;
         self.limits.arm(monitor, |threshold| {
             let rest = threshold.saturating_sub(self.jobs.executed()?);
-            Some(rest.max(QUANTUM_NANOS))
+            Some(rest.max(least_nanos))
         });
         Some(monitor)
     }

@@ -445,6 +445,9 @@ pub struct Enforced {
     pub observed_only: bool,
     /// What watched budgets.
     pub monitor: String,
+    /// What that did, of all CPUs; null where nothing was enforced, and where managers handle each job anyway.
+    #[serde(default)]
+    pub monitoring: Option<Monitoring>,
     /// In which steps it sees execution; null if that is not known.
     pub granularity_ns: Option<u64>,
     /// By how much a job's own limit may be exceeded when that is noticed; budgets of servers and tasks are charged without
@@ -484,6 +487,33 @@ pub struct Enforced {
     pub own: ThreadCosts,
     /// Intervals in which there were jobs to do.
     pub busy_periods: BusyPeriods,
+}
+
+/// How often the monitor of budgets had the manager look, and when it found what was used up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Monitoring {
+    /// How often the manager looked because of it.
+    pub activations: u64,
+    /// How often for a job that did not have the CPU just then, once for each such job.
+    pub without_cpu: u64,
+    /// How often for each job that has ended: the most of any.
+    pub per_job_max: u64,
+    /// How many jobs had more activations than their monitor may need; null where nothing bounds them but the job's
+    /// execution.
+    pub beyond_bound: Option<u64>,
+    /// Used-up limits by the activation, counted from then, that found them.
+    pub detected: Detected,
+}
+
+/// In which activation of the monitor used-up limits were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Detected {
+    /// In the first.
+    pub first: u64,
+    /// In the second.
+    pub second: u64,
+    /// In a later one.
+    pub later: u64,
 }
 
 /// What the run's own threads used, and why its manager was woken.

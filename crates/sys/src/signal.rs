@@ -88,14 +88,33 @@ impl Default for ManagerSignals {
     }
 }
 
+/// A signal that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Its number.
+    pub signal: libc::c_int,
+    /// What its timer was tagged with, if a timer sent it.
+    pub tag: Option<usize>,
+}
+
 impl ManagerSignals {
     /// Waits for the next of them, or until `span_nanos` have passed; says which.
-    pub fn wait(&self, span_nanos: u64) -> Option<libc::c_int> {
+    pub fn wait(&self, span_nanos: u64) -> Option<Came> {
         let span = super::clock::libc_timespec(span_nanos);
-        // SAFETY: set and span are valid for reading; no information about the signal is asked for.
+        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+        // SAFETY: set and span are valid for reading, `info` is a valid place for one siginfo_t.
         let signal =
-            unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const span) };
-        (signal > 0).then_some(signal)
+            unsafe { libc::sigtimedwait(&raw const self.0, info.as_mut_ptr(), &raw const span) };
+        if signal <= 0 {
+            return None;
+        }
+        // SAFETY: the call filled it; zeroed memory is a value of it as well.
+        let info = unsafe { info.assume_init() };
+        let tag = (info.si_code == libc::SI_TIMER).then(|| {
+            // SAFETY: a signal of a timer has a value. No memory is behind it: see `SignalTimer::on`.
+            unsafe { info.si_value() }.sival_ptr.addr()
+        });
+        Some(Came { signal, tag })
     }
 }
 

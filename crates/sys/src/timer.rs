@@ -26,12 +26,12 @@ impl SignalTimer {
         Self::on(libc::CLOCK_MONOTONIC, signal, manager, ptr::null_mut())
     }
 
-    /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
+    /// A timer on the CPU time of the calling thread, not running, that signals `manager` with a tag. The kernel
     /// looks at such timers in its tick only.
-    pub fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
+    pub fn cpu_time_of_this_thread(manager: Tid, tag: usize) -> io::Result<Self> {
         let signal = signal::monitor_signal();
         let clock = libc::CLOCK_THREAD_CPUTIME_ID;
-        Self::on(clock, signal, manager, ptr::null_mut())
+        Self::on(clock, signal, manager, ptr::without_provenance_mut(tag))
     }
 
     /// `tag` is a number that comes with the signal; no memory is behind it.

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
-use crate::real::{self, Barrier, Monitor, RealRun, Settings};
+use crate::real::{self, Barrier, Mechanism, Monitor, RealRun, Settings};
 use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
@@ -11,6 +11,7 @@ use crate::watch;
 use std::fmt::Write as _;
 use vestal_core::Rank;
 use vestal_policy::{Native, Policy, Precision};
+use vestal_workload::quantity::parse_time;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -42,8 +43,9 @@ pub(super) const fn exit((broken, undecided): (u64, u64), tolerant: bool) -> Exi
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
 pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<(), Failure> {
-    if !settings.of_paper {
-        return Ok(());
+    match settings.mechanism {
+        Mechanism::Vestal => return Ok(()),
+        Mechanism::Huang2014 => {}
     }
     let refused = |why: &str, help: &str| {
         let what = format!("use --mechanism huang2014 with {}", session.system.policy);
@@ -89,29 +91,30 @@ fn check_watch(output: &Output) -> Result<(), Failure> {
 fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     let managed = [("native", false), ("managed", true)];
     let managed = chosen("--dispatch", args.dispatch.as_deref(), &managed)?;
-    let monitors = [
-        ("perf", Monitor::Perf),
-        ("manager", Monitor::Manager),
-        ("heartbeat", Monitor::Heartbeat),
-        ("posix-timer", Monitor::PosixTimer),
-    ];
-    let monitor = chosen("--monitor", args.monitor.as_deref(), &monitors)?;
+    let (monitor, pace_ns) = match args.monitor.as_deref().map(monitor).transpose()? {
+        None => (None, None),
+        Some((monitor, pace_ns)) => (Some(monitor), pace_ns),
+    };
     let barriers = [
         ("pthread", Barrier::Pthread),
         ("futex", Barrier::Futex),
         ("spin", Barrier::Spin),
     ];
     let barrier = chosen("--barrier", args.barrier.as_deref(), &barriers)?;
-    let of_paper = [("vestal", false), ("huang2014", true)];
-    let of_paper = chosen("--mechanism", args.mechanism.as_deref(), &of_paper)?;
+    let mechanisms = [
+        ("vestal", Mechanism::Vestal),
+        ("huang2014", Mechanism::Huang2014),
+    ];
+    let mechanism = chosen("--mechanism", args.mechanism.as_deref(), &mechanisms)?;
     let deferred = [("immediate", false), ("deferred", true)];
     let deferred = chosen("--termination", args.termination.as_deref(), &deferred)?;
     Ok(Settings {
         // The kernel keeps the order where it can.
         managed: managed.unwrap_or(policy.about().native != Native::Yes),
         native: managed == Some(false),
-        of_paper: of_paper.unwrap_or(false),
+        mechanism: mechanism.unwrap_or_default(),
         monitor,
+        pace_ns,
         barrier,
         deferred: deferred.unwrap_or(false),
         observe: args.observe,
@@ -122,17 +125,63 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     })
 }
 
+/// `NAME` or `NAME=TIME` of `--monitor`: the time is the period of a heartbeat, or the least that a monitor waits before
+/// it looks at a job again.
+fn monitor(text: &str) -> Result<(Monitor, Option<u64>), Failure> {
+    let known = [
+        ("perf", Monitor::Perf),
+        ("manager", Monitor::Manager),
+        ("remainder", Monitor::Remainder),
+        ("heartbeat", Monitor::Heartbeat),
+        ("posix-timer", Monitor::PosixTimer),
+    ];
+    let (name, time) = match text.split_once('=') {
+        Some((name, time)) => (name, Some(time)),
+        None => (text, None),
+    };
+    let refused = |why: String, help: &str| {
+        let failure = Failure::input(format!("use --monitor {text}"), why);
+        failure.with_help(help)
+    };
+    let monitor = choice("--monitor", name, &known)?;
+    let Some(time) = time else {
+        return Ok((monitor, None));
+    };
+    let takes_time = match monitor {
+        Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat => true,
+        Monitor::Perf | Monitor::PosixTimer => false,
+    };
+    if !takes_time {
+        let why =
+            format!("{name} looks at a job when that has used up its budget, and at no other time");
+        return Err(refused(
+            why,
+            "leave out the time, or take manager=TIME or heartbeat=TIME",
+        ));
+    }
+    match parse_time(time) {
+        Some(nanos) => Ok((monitor, Some(nanos))),
+        None => Err(refused(
+            format!("`{time}` is no time with its unit"),
+            "write for instance --monitor heartbeat=500us or --monitor manager=100us",
+        )),
+    }
+}
+
 /// What the value of an option stands for; nothing without one.
 pub(super) fn chosen<T: Copy>(
     option: &str,
     value: Option<&str>,
     known: &[(&str, T)],
 ) -> Result<Option<T>, Failure> {
-    let Some(value) = value else {
-        return Ok(None);
-    };
+    let choice = |value| choice(option, value, known);
+    value.map(choice).transpose()
+}
+
+/// What this value of an option stands for.
+fn choice<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T, Failure> {
     if let Some((_, meaning)) = known.iter().find(|(name, _)| *name == value) {
-        return Ok(Some(*meaning));
+        return Ok(*meaning);
     }
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let why = format!("`{value}` is no value of {option}");
@@ -274,6 +323,29 @@ mod tests {
         assert_eq!(cpu("3").unwrap(), 3);
         assert!(cpu("0-3").unwrap_err().why.contains("4 entries"));
         assert!(cpu("x").unwrap_err().why.contains("neither"));
+    }
+
+    #[test]
+    fn a_monitor_may_have_a_time_where_that_says_something() {
+        for (text, expected) in [
+            ("perf", (Monitor::Perf, None)),
+            ("manager", (Monitor::Manager, None)),
+            ("manager=100us", (Monitor::Manager, Some(100_000))),
+            ("remainder=10us", (Monitor::Remainder, Some(10_000))),
+            ("heartbeat=1ms", (Monitor::Heartbeat, Some(1_000_000))),
+        ] {
+            assert_eq!(monitor(text).unwrap(), expected, "{text}");
+        }
+        for (text, why) in [
+            ("eyes=1ms", "`eyes` is no value of --monitor"),
+            ("perf=1ms", "at no other time"),
+            ("posix-timer=1ms", "at no other time"),
+            ("manager=", "`` is no time"),
+            ("heartbeat=5", "`5` is no time"),
+        ] {
+            let failure = monitor(text).unwrap_err();
+            assert!(failure.why.contains(why), "{text}: {}", failure.why);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::frames;
 use super::linux::{dispatch, proof};
 use super::share;
 use super::work::Body;
-use super::{Monitor, Settings};
+use super::{Mechanism, Monitor, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::session::Session;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
-use vestal_linux::{Config, CpuSpec, Executive, Mechanism, Processor, TaskSpec, Termination};
+use vestal_linux::{Config, CpuSpec, Executive, Processor, TaskSpec, Termination};
 use vestal_policy::{Cluster, Precision};
 use vestal_trace::Dispatch;
 use vestal_workload::Scenario;
@@ -44,14 +44,25 @@ pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
+        Some(Monitor::Remainder) => vestal_linux::Monitor::Remainder,
         Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
         Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
         None if is_managed => vestal_linux::Monitor::Manager,
         None => vestal_linux::Monitor::Perf,
     };
-    if settings.of_paper {
-        config.mechanism = Mechanism::Huang2014;
+    if let Some(pace) = settings.pace_ns.map(Duration::from_nanos) {
+        match config.monitor {
+            vestal_linux::Monitor::Heartbeat => config.heartbeat = pace,
+            vestal_linux::Monitor::Perf
+            | vestal_linux::Monitor::Manager
+            | vestal_linux::Monitor::Remainder
+            | vestal_linux::Monitor::PosixTimer => config.bound = pace,
+        }
     }
+    config.mechanism = match settings.mechanism {
+        Mechanism::Vestal => vestal_linux::Mechanism::Vestal,
+        Mechanism::Huang2014 => vestal_linux::Mechanism::Huang2014,
+    };
     if settings.deferred {
         config.termination = Termination::Deferred;
     }

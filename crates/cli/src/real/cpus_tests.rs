@@ -6,11 +6,12 @@ use crate::real::outcome;
 use std::path::PathBuf;
 use vestal_core::{Instant, JobId, Level};
 use vestal_linux::report::{
-    BusyReport, CpuReport, EnforcementReport, JobCounts, MachineReport, ModeChange, Part,
-    PartsReport, TaskReport, ThreadCost, ThreadCosts, Wakeups,
+    BusyReport, CpuReport, Detections, EnforcementReport, JobCounts, MachineReport, ModeChange,
+    MonitoringReport, Part, PartsReport, TaskReport, ThreadCost, ThreadCosts, Wakeups,
 };
 use vestal_linux::rights::Throttling;
 use vestal_linux::{Ended, Report, Rights, Summary};
+use vestal_result::run::{Detected, Monitoring};
 
 const TWO_CPUS: &str = "../../examples/two-cpus.toml";
 const ONE_CPU: &str = "../../examples/starter.toml";
@@ -35,6 +36,25 @@ fn on(entries: &[usize]) -> Settings {
         cpus: Some(entries.to_vec()),
         ..Settings::default()
     }
+}
+
+/// The time of `--monitor` is that of the monitor it was said of.
+#[test]
+fn a_time_is_the_period_of_a_heartbeat_and_the_lower_bound_of_another_monitor() {
+    let paces = |monitor, pace_ns| {
+        let settings = Settings {
+            monitor,
+            pace_ns,
+            ..Settings::default()
+        };
+        let config = config(&settings, false);
+        (config.heartbeat.as_nanos(), config.bound.as_nanos())
+    };
+    let (beat, bound) = paces(None, None);
+    assert_eq!((beat, bound), (1_000_000, 30_000));
+    let pace = Some(70_000);
+    assert_eq!(paces(Some(Monitor::Heartbeat), pace), (70_000, bound));
+    assert_eq!(paces(Some(Monitor::Manager), pace), (beat, 70_000));
 }
 
 fn able(processors: usize) -> Rights {
@@ -229,6 +249,10 @@ fn task(name: &str, released: u64) -> TaskReport {
         jobs,
         overruns: 0,
         preemptions: 0,
+        activations: Summary {
+            max: released % 100,
+            ..Summary::default()
+        },
         response: Summary::default(),
         execution: Summary::default(),
         tardiness: Summary::default(),
@@ -249,6 +273,19 @@ fn rise(ms: u64) -> ModeChange {
     }
 }
 
+fn monitoring(figure: u64) -> MonitoringReport {
+    MonitoringReport {
+        activations: figure,
+        without_cpu: 10 * figure,
+        beyond_bound: Some(figure),
+        detected: Detections {
+            first: figure,
+            second: 10 * figure,
+            later: 100 * figure,
+        },
+    }
+}
+
 /// A report of a CPU with figures that tell it from others, and a rise at this millisecond.
 fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
     let figure = processor as u64 + 1;
@@ -266,6 +303,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         preemptions: 0,
         monitor: vestal_linux::Monitor::Manager,
         monitor_fallback: None,
+        monitoring: Some(monitoring(figure)),
         enforced: true,
         inversions: Some(figure),
         modes: vec![rise(ms)],
@@ -347,7 +385,7 @@ fn report(cpus: Vec<CpuReport>) -> Report {
         frames: None,
         ended: Ended::Finished,
         duration: Duration::from_millis(1_000),
-        mechanism: Mechanism::Vestal,
+        mechanism: vestal_linux::Mechanism::Vestal,
         jobs: JobCounts::default(),
         cpus,
         watchdog: ThreadCost::default(),
@@ -443,6 +481,18 @@ fn figures_of_the_machine_are_sums_and_extremes_of_all_cpus() {
         (2, 7)
     );
     assert_eq!(enforced.monitor, "manager");
+    let expected = Monitoring {
+        activations: 12,
+        without_cpu: 120,
+        per_job_max: 4,
+        beyond_bound: Some(12),
+        detected: Detected {
+            first: 12,
+            second: 120,
+            later: 1_200,
+        },
+    };
+    assert_eq!(enforced.monitoring, Some(expected));
     let cost = &run.overhead["manager"];
     assert_eq!((cost.count, cost.max), (2, Some(7)));
     assert!(

@@ -6,10 +6,11 @@ use crate::quantity::short;
 use crate::session::Session;
 use vestal_core::Service;
 use vestal_linux::report::{
-    Cause, CpuReport, EnforcementReport, MachineReport, StolenTime, Suspensions,
+    Cause, CpuReport, Detections, EnforcementReport, MachineReport, MonitoringReport, StolenTime,
+    Suspensions,
 };
 use vestal_linux::{Mechanism, Report, Summary};
-use vestal_result::run::{Enforced, Machine, Stolen};
+use vestal_result::run::{Detected, Enforced, Machine, Monitoring, Stolen};
 use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
@@ -126,6 +127,7 @@ fn enforcement_lines(
             "granularity obtained: {granularity} (99th percentile of a trial)"
         ));
     }
+    lines.extend(monitoring_line(cpu));
     lines.extend(server_line(enforcement));
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
@@ -149,6 +151,65 @@ fn enforcement_lines(
         }
     }
     lines
+}
+
+/// How often the monitor had the manager look, and when it found what was used up.
+fn monitoring_line(cpu: &CpuReport) -> Option<String> {
+    let monitoring = cpu.monitoring?;
+    let found = monitoring.detected;
+    let beyond = match monitoring.beyond_bound {
+        Some(jobs) => format!("; more often than it may for {jobs} jobs"),
+        None => String::new(),
+    };
+    Some(format!(
+        "the monitor had the manager look {} times, {} times at most for one job{beyond}; it found {} used-up budgets the first time after that, {} the second time, {} later",
+        monitoring.activations,
+        most_for_a_job(std::slice::from_ref(cpu)),
+        found.first,
+        found.second,
+        found.later
+    ))
+}
+
+/// The most activations that the monitor of any job had.
+fn most_for_a_job(cpus: &[CpuReport]) -> u64 {
+    let tasks = cpus.iter().flat_map(|cpu| &cpu.tasks);
+    tasks.map(|task| task.activations.max).max().unwrap_or(0)
+}
+
+/// What the monitors of all CPUs did; nothing where none counts.
+fn monitoring(cpus: &[CpuReport]) -> Option<Monitoring> {
+    let joined = joined(
+        cpus,
+        |cpu| cpu.monitoring,
+        |all, each| MonitoringReport {
+            activations: all.activations + each.activations,
+            without_cpu: all.without_cpu + each.without_cpu,
+            // One monitor may take another one's place, which has no bound.
+            beyond_bound: all.beyond_bound.zip(each.beyond_bound).map(|(a, b)| a + b),
+            detected: Detections {
+                first: all.detected.first + each.detected.first,
+                second: all.detected.second + each.detected.second,
+                later: all.detected.later + each.detected.later,
+            },
+        },
+    )?;
+    let Detections {
+        first,
+        second,
+        later,
+    } = joined.detected;
+    Some(Monitoring {
+        activations: joined.activations,
+        without_cpu: joined.without_cpu,
+        per_job_max: most_for_a_job(cpus),
+        beyond_bound: joined.beyond_bound,
+        detected: Detected {
+            first,
+            second,
+            later,
+        },
+    })
 }
 
 /// What budgets that outlive jobs pay for beside them.
@@ -290,6 +351,7 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             } else {
                 monitors(cpus)
             },
+            monitoring: monitoring(cpus),
             granularity_ns: joined(cpus, |cpu| cpu.enforcement.granularity, Service::max)
                 .map(Service::as_nanos),
             tolerance_ns: most(&|cpu| cpu.enforcement.tolerance.as_nanos()),

@@ -59,10 +59,13 @@ pub(crate) struct Settings {
     /// Whether native dispatch was asked for by its name: where fixed priorities cannot carry a policy out, that is
     /// refused.
     pub(crate) native: bool,
-    /// Whether the mechanisms are those of Huang, Gill and Lu (2014).
-    pub(crate) of_paper: bool,
+    /// Which threads handle what.
+    pub(crate) mechanism: Mechanism,
     /// What was asked for; by default the best one for the dispatch.
     pub(crate) monitor: Option<Monitor>,
+    /// Of a heartbeat its period, of a monitor that waits for a predicted instant the least that it waits, if that was
+    /// said.
+    pub(crate) pace_ns: Option<u64>,
     /// Where the CPUs of a frame table wait for each other, if that was said.
     pub(crate) barrier: Option<Barrier>,
     /// Whether demoted jobs end at the next idle instant only.
@@ -106,6 +109,16 @@ pub(crate) struct ShortRun {
     pub(crate) manager: Invocations,
 }
 
+/// Which threads handle what under native dispatch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mechanism {
+    /// Tasks release and end their jobs themselves.
+    #[default]
+    Vestal,
+    /// Those of Huang, Gill and Lu (2014).
+    Huang2014,
+}
+
 /// What notices a used-up budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Monitor {
@@ -113,7 +126,9 @@ pub(crate) enum Monitor {
     Perf,
     /// A wall timer and the thread's CPU clock.
     Manager,
-    /// A look at all CPU clocks every millisecond.
+    /// The same, where the timer stands still while its job is preempted.
+    Remainder,
+    /// A look at all CPU clocks at regular intervals.
     Heartbeat,
     /// A POSIX timer on the thread's CPU time, bound to the tick.
     PosixTimer,

@@ -277,13 +277,19 @@ fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
     ])
     .json();
     assert_eq!(document["error"]["exit"], 3);
-    let wrong: [&[&str]; 10] = [
+    let wrong: [&[&str]; 16] = [
         &["--cpus", "many"],
         &["--cpus", "3-1"],
         &["--cpus", "0-1"],
         &["--rt-priority", "80-10"],
         &["--rt-priority", "90-99"],
         &["--monitor", "eyes"],
+        &["--monitor", "eyes=1ms"],
+        &["--monitor", "perf=1ms"],
+        &["--monitor", "manager="],
+        &["--monitor", "heartbeat=often"],
+        &["--monitor", "heartbeat=49us"],
+        &["--monitor", "manager=9us"],
         &["--dispatch", "else"],
         &["--mechanism", "theirs"],
         &["--mechanism", "huang2014", "--monitor", "perf"],

@@ -73,7 +73,7 @@ fn the_overhead_experiment_measures_every_variant_that_runs() {
 
 /// What a benchmark wrote is taken for overheads, with every mechanism.
 fn assert_costs_are_taken(mechanisms: &[serde_json::Value], result: &std::path::Path) {
-    assert_eq!(mechanisms.len(), 9);
+    assert_eq!(mechanisms.len(), 10);
     for mechanism in mechanisms {
         assert_eq!(mechanism["not_run"], serde_json::Value::Null, "{mechanism}");
         let name = mechanism["name"].as_str().unwrap();

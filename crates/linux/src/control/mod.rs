@@ -2,12 +2,13 @@
 //!
 //! Here is what managers alone do: they take priorities and give them back, and say what their deciders found.
 
+mod activations;
 mod record;
 
 pub(crate) use record::{ManagerRecord, Reason};
 
 use crate::account::{Cut, Note, TaskNote};
-use crate::cpu::{Call, Cpu, Terms};
+use crate::cpu::{Call, Cpu, Terms, count_activation};
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -106,6 +107,18 @@ impl<'a> Control<'a> {
     pub(crate) fn arms(&self) {
         #[cfg(feature = "real")]
         crate::fault::delay(self.cpu, crate::fault::Point::Armed);
+    }
+
+    /// Counts an activation of the monitor at `now`, of the timer of the task with the index `fired` if it is one.
+    pub(crate) fn count_activation(&self, now: u64, fired: Option<usize>) {
+        count_activation(self.tasks, self.terms, now, fired);
+    }
+
+    /// Whether the present round looks at no job, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn looks_away(&self) -> bool {
+        let activations = &self.record.activations;
+        activations.is_present() && self.cpu.injected.looks_away(activations.count)
     }
 
     /// The manager has decided, and has enacted nothing yet.

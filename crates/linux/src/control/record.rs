@@ -1,5 +1,6 @@
 //! What the manager of a CPU notes down for the report.
 
+use super::activations::Activations;
 use crate::account::Suspensions;
 use crate::parts::{Part, Parts};
 use crate::report::{MODES_MAX, ModeChange, ServerReport, Wakeups};
@@ -49,6 +50,7 @@ pub(crate) struct ManagerRecord {
     pub(crate) modes_lost: u64,
     pub(crate) overruns: Vec<u64>,
     pub(crate) overshoot: Histogram,
+    pub(crate) activations: Activations,
     pub(crate) late: u64,
     pub(crate) late_beyond_nanos: u64,
     pub(crate) handling: Histogram,
@@ -73,6 +75,7 @@ impl ManagerRecord {
         Self {
             modes: Vec::with_capacity(MODES_MAX),
             overruns: vec![0; tasks],
+            activations: Activations::new(tasks),
             late_beyond_nanos,
             servers: Vec::with_capacity(tasks.saturating_add(SERVERS)),
             ..Self::default()

@@ -9,6 +9,8 @@ pub(crate) struct Terms {
     pub(crate) monitor: Monitor,
     /// How often the manager looks at budgets whether there is a reason or not, if it does.
     pub(crate) heartbeat_nanos: Option<u64>,
+    /// The least that a monitor waits before it looks at a job again.
+    pub(crate) bound_nanos: u64,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -22,10 +24,43 @@ pub(crate) struct Terms {
     pub(crate) duties: Duties,
 }
 
+/// What bounds the activations of a monitor for one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ActivationBound {
+    /// It comes every so many nanoseconds at most.
+    Every(u64),
+    /// It comes once for each limit that the job uses up, and once for each time that the job loses the CPU.
+    EachPreemption,
+    /// Nothing that is counted.
+    Unknown,
+}
+
 impl Terms {
-    /// Whether workers have wall timers, which stand still while their jobs are preempted.
+    /// What bounds the activations of its monitors for one job.
+    pub(crate) const fn activation_bound(&self) -> ActivationBound {
+        match (self.monitor, self.heartbeat_nanos) {
+            (Monitor::Heartbeat, Some(period)) => ActivationBound::Every(period),
+            (Monitor::Manager, _) => ActivationBound::Every(self.bound_nanos),
+            (Monitor::Remainder, _) => ActivationBound::EachPreemption,
+            (Monitor::Perf | Monitor::PosixTimer | Monitor::Heartbeat, _) => {
+                ActivationBound::Unknown
+            }
+        }
+    }
+
+    /// Whether workers have wall timers, which are set anew when their jobs go on after a preemption.
     pub(crate) fn has_wall_monitors(&self) -> bool {
-        self.monitor == Monitor::Manager && self.duties.has_monitors
+        matches!(self.monitor, Monitor::Manager | Monitor::Remainder) && self.duties.has_monitors
+    }
+
+    /// Whether those stand still while their jobs are preempted.
+    pub(crate) fn pauses_monitors(&self) -> bool {
+        self.monitor == Monitor::Remainder && self.duties.has_monitors
+    }
+
+    /// Whether activations of monitors are counted: where workers have them, and the manager hears of exceptions only.
+    pub(crate) fn counts_activations(&self) -> bool {
+        self.duties.has_monitors && self.duties.is_native()
     }
 }
 
@@ -39,6 +74,7 @@ impl Terms {
         Self {
             monitor,
             heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(1_000_000),
+            bound_nanos: crate::pace::BOUND.as_nanos(),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,

@@ -4,6 +4,7 @@
 use crate::account::STOLEN_NANOS_MIN;
 use crate::calibrate::calibrate;
 use crate::monitor::Monitor;
+use crate::pace::BOUND;
 use crate::rights::Rights;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
@@ -121,9 +122,7 @@ fn overshoot(monitor: Monitor, perf: bool, cpu: usize) -> Outcome<Summary> {
     if monitor == Monitor::Perf && !perf {
         return Err("perf_event_open is refused".to_owned());
     }
-    // Neither of the monitors that are tried beats.
-    let heartbeat_nanos = 0;
-    calibrate(monitor, heartbeat_nanos, cpu, PRIORITIES)
+    calibrate(monitor, BOUND, cpu, PRIORITIES)
         .map(|overshoots| overshoots.summary())
         .map_err(|error| error.to_string())
         .and_then(|summary| match summary.count {

@@ -82,8 +82,9 @@ impl Enactor {
         }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
-        for _ in 0..=control.tasks.len() + vestal_core::model::LEVELS_MAX {
-            if !self.charge_exhausted(control)? {
+        for turn in 0..=control.tasks.len() + vestal_core::model::LEVELS_MAX {
+            // What exceeds a limit that was lowered just now was never within it.
+            if !self.charge_exhausted(control, turn == 0)? {
                 break;
             }
             self.decide(control)?;
@@ -145,9 +146,14 @@ impl Enactor {
         Ok(())
     }
 
-    /// Charges every running job that has used up its limit; says whether there was one.
-    fn charge_exhausted(&mut self, control: &mut Control<'_>) -> Step<bool> {
+    /// Charges every running job that has used up its limit; says whether there was one. The first time in a round, what
+    /// the monitor found is noted.
+    fn charge_exhausted(&mut self, control: &mut Control<'_>, is_first: bool) -> Step<bool> {
         if !control.terms.duties.watches_budgets {
+            return Ok(false);
+        }
+        #[cfg(feature = "real")]
+        if control.looks_away() {
             return Ok(false);
         }
         let mut any = false;
@@ -165,11 +171,24 @@ impl Enactor {
             else {
                 continue;
             };
-            // A job that is suspended has been charged.
-            if executed < threshold || waits_for_an_instant(self.guard.permit_for(job)) {
+            let index = job.task.index();
+            if executed < threshold {
+                control.record.activations.note_within(index, job.sequence);
                 continue;
             }
-            control.record.note_overshoot(executed - threshold);
+            // A job that is suspended has been charged.
+            if waits_for_an_instant(self.guard.permit_for(job)) {
+                continue;
+            }
+            let beyond = executed - threshold;
+            control.record.note_overshoot(beyond);
+            if is_first {
+                let activations = &mut control.record.activations;
+                activations.note_found(index, job.sequence, beyond);
+                if activations.is_present() {
+                    task.watched.find();
+                }
+            }
             self.charge(control, job, executed)?;
             any = true;
         }
@@ -293,14 +312,25 @@ impl Enactor {
     /// Arms the monitors of running jobs for what is left of their limits.
     ///
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
-    /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
+    /// urgent one; whoever ends before another goes on arms that one's (`cpu::monitors`). Those of all others stand still,
+    /// with a monitor that keeps the remainder.
     fn rearm(&self, control: &Control<'_>) {
+        let mut is_armed = false;
         for task in control.tasks.by_rank() {
             if task.running_ready().is_none() {
                 continue;
             }
-            if let Some(Armed::Wall(_)) = task.arm_for_the_rest() {
-                return;
+            if control.terms.pauses_monitors() && is_armed {
+                if let Some(monitor) = task.monitor.get() {
+                    monitor.stop();
+                }
+                continue;
+            }
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest(control.terms.bound_nanos) {
+                if !control.terms.pauses_monitors() {
+                    return;
+                }
+                is_armed = true;
             }
         }
     }

@@ -3,7 +3,7 @@
 //! It waits for signals: of budget monitors, of timers for jobs without slack, and of threads that have something
 //! to say.
 
-use super::{Driver, Enactor, Step};
+use super::{Driver, Enactor, Step, next_beat};
 use crate::control::{Control, Reason, Traced};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
@@ -14,6 +14,10 @@ use vestal_core::Guard;
 pub(crate) struct Native {
     enactor: Enactor,
     signals: ManagerSignals,
+    /// When a heartbeat looks next, as a clock reading, once that is known.
+    beat: Option<u64>,
+    /// The task whose timer sent the last signal, by its index.
+    fired: Option<usize>,
 }
 
 impl Native {
@@ -21,6 +25,8 @@ impl Native {
         Self {
             enactor,
             signals: ManagerSignals::default(),
+            beat: None,
+            fired: None,
         }
     }
 }
@@ -39,13 +45,17 @@ impl Driver for Native {
     }
 
     fn arm(&mut self, control: &Control<'_>) -> u64 {
-        let beat = control.terms.heartbeat_nanos;
-        let beat = beat.map_or(u64::MAX, |period| monotonic_nanos() + period);
-        self.enactor.wake(control.run.epoch()).min(beat)
+        let epoch = control.run.epoch();
+        if let (None, Some(period)) = (self.beat, control.terms.heartbeat_nanos) {
+            self.beat = Some(next_beat(epoch, period, monotonic_nanos()));
+        }
+        self.enactor.wake(epoch).min(self.beat.unwrap_or(u64::MAX))
     }
 
     fn wait(&mut self, _: &Control<'_>, until: u64) -> Option<i32> {
-        self.signals.wait(until.saturating_sub(monotonic_nanos()))
+        let came = self.signals.wait(until.saturating_sub(monotonic_nanos()));
+        self.fired = came.and_then(|came| came.tag);
+        came.map(|came| came.signal)
     }
 
     fn reason(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Reason {
@@ -67,9 +77,19 @@ impl Driver for Native {
             || self.enactor.is_due(control.run.epoch(), now)
     }
 
-    fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, _: u64) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Step {
         let fired =
             woken.is_some_and(|signal| ![kick_signal(), instant_signal()].contains(&signal));
+        // A beat that comes while the manager is awake is none the less one, and none is caught up with.
+        let beats = self.beat.is_some_and(|beat| beat <= now);
+        if beats {
+            self.beat = None;
+        }
+        let by_monitor = fired || beats;
+        control.record.activations.begin_round(now, by_monitor);
+        if by_monitor {
+            control.count_activation(now, self.fired);
+        }
         self.enactor.handle(control, fired)
     }
 
@@ -134,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_heartbeat_it_wakes_after_a_period_and_else_not_at_all() {
+    fn a_heartbeat_keeps_its_period_whatever_else_wakes_the_manager() {
         let mut native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut arm = |cpu: &Cpu| {
             let mut record = ManagerRecord::new(1, 0);
@@ -142,10 +162,22 @@ mod tests {
         };
         assert_eq!(arm(&cpu(Monitor::Perf)), u64::MAX);
         let run = cpu(Monitor::Heartbeat);
-        let before = monotonic_nanos();
-        let until = arm(&run);
         let period = run.terms.heartbeat_nanos.unwrap();
-        let periods = before + period..=monotonic_nanos() + period;
-        assert!(periods.contains(&until));
+        let before = monotonic_nanos();
+        let beat = arm(&run);
+        assert_eq!((beat - run.run.epoch()) % period, 0);
+        assert!((before..=monotonic_nanos() + period).contains(&beat));
+        // Called meanwhile, and after a beat.
+        let mut round = |now| {
+            let mut record = ManagerRecord::new(1, 0);
+            let mut control = Control::new(&run, &mut record);
+            native.round(&mut control, &None, now).unwrap();
+            let beats = record.activations.count;
+            (beats, native.arm(&Control::new(&run, &mut record)))
+        };
+        assert_eq!(round(beat - 1), (0, beat));
+        let (beats, next) = round(beat);
+        assert_eq!((beats, (next - beat) % period), (1, 0));
+        assert!(next > monotonic_nanos() - period);
     }
 }

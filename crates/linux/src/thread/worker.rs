@@ -14,7 +14,7 @@
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
 use crate::armed::Armed;
 use crate::body::{Body, JobContext};
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, JobWatch};
 use crate::duties::Source;
 use crate::error::message_of;
 use crate::evidence::Intervals;
@@ -57,7 +57,8 @@ impl Worker {
         enter_real_time(self.cpu.processor, task.fifo)?;
         if self.cpu.terms.duties.has_monitors {
             let manager = self.cpu.manager_tid.get();
-            if let Some(armed) = Armed::of_this_thread(self.cpu.terms.monitor, manager)? {
+            if let Some(armed) = Armed::of_this_thread(self.cpu.terms.monitor, manager, self.index)?
+            {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
             }
@@ -233,6 +234,7 @@ impl RunningWorker<'_> {
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (cpu, task) = (self.cpu, self.task);
         let natively = cpu.terms.duties.is_native();
+        cpu.pause_preempted(task.id);
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::JobStart);
@@ -241,6 +243,7 @@ impl RunningWorker<'_> {
         if let (true, Some(monitor)) = (natively, monitor) {
             task.limits.arm(monitor, Some);
         }
+        let watch = JobWatch::begin(&cpu.terms, task);
         let started = monotonic_nanos();
         let at = cpu.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
@@ -254,14 +257,14 @@ impl RunningWorker<'_> {
         self.own.begin_body(started, base);
         self.trace.close();
         let completed = self.call_body(sequence, release);
-        let cpu = own_cpu_nanos();
+        let used = own_cpu_nanos();
         if records_jobs {
             self.trace.open();
         }
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::BodyEnd);
-        self.own.end_body(finished, cpu);
+        self.own.end_body(finished, used);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
@@ -271,9 +274,12 @@ impl RunningWorker<'_> {
             sequence,
             release,
             finished,
-            executed: cpu.saturating_sub(base),
+            executed: used.saturating_sub(base),
             completed,
         };
+        if let Some(watch) = watch {
+            watch.end(&cpu.terms, task, finished.saturating_sub(release));
+        }
         (started, ended)
     }
 
@@ -394,7 +400,7 @@ impl RunningWorker<'_> {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
         }
-        resume_preempted(cpu);
+        cpu.resume_preempted();
         if completed {
             self.own.note_completed(task, (job, consumed), &self.trace);
         } else if unfinished {
@@ -530,18 +536,6 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 fn want_idle_above_lowest(cpu: &Cpu) {
     if cpu.mode.get() > 0 {
         cpu.want_idle();
-    }
-}
-
-/// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
-/// without effect, while its job was preempted.
-fn resume_preempted(cpu: &Cpu) {
-    if !cpu.terms.has_wall_monitors() {
-        return;
-    }
-    let mut tasks = cpu.tasks.by_rank();
-    if let Some(task) = tasks.find(|task| task.running_ready().is_some()) {
-        task.arm_for_the_rest();
     }
 }
 

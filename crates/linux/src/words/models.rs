@@ -131,16 +131,18 @@ fn start(monitor: &AtomicU64, allowance: Allowance) {
     monitor.store(nanos, Ordering::Relaxed);
 }
 
+fn arm_and_read_again(allowance: &AllowanceWord, monitor: &AtomicU64) {
+    let first = allowance.get();
+    start(monitor, first);
+    let again = allowance.again();
+    if again != first {
+        start(monitor, again);
+    }
+}
+
 #[test]
 fn a_monitor_stands_at_the_allowance_that_was_set_last() {
-    arming_against_lowering(|allowance, monitor| {
-        let first = allowance.get();
-        start(monitor, first);
-        let again = allowance.again();
-        if again != first {
-            start(monitor, again);
-        }
-    });
+    arming_against_lowering(arm_and_read_again);
 }
 
 /// What the worker did before: it read the allowance, armed, and never looked again. The manager lowers the allowance
@@ -162,4 +164,57 @@ fn refuted_a_worker_that_reads_again_with_a_load() {
             start(monitor, again);
         }
     });
+}
+
+/// A job that has taken the CPU from another one pauses the monitor of that, ends, and resumes it, while the manager lowers
+/// the allowance of the preempted job, and arms its monitor if it sees none above it: it must stand at the lower one.
+fn resuming_against_lowering(ends_first: bool, arm: fn(&AllowanceWord, &AtomicU64)) {
+    const LOWER: u64 = 3;
+    const STOPPED: u64 = 0;
+    loom::model(move || {
+        let shared = Arc::new((
+            JobWord::default(),
+            AllowanceWord::new(Allowance::UpTo(9)),
+            AtomicU64::new(9),
+        ));
+        let other = Arc::clone(&shared);
+        let (above, allowance, monitor) = &*shared;
+        above.begin(JOB, 0);
+        let manager = thread::spawn(move || {
+            let (above, allowance, monitor) = &*other;
+            allowance.set(Allowance::UpTo(LOWER));
+            if !above.look().runs {
+                monitor.store(LOWER, Ordering::Relaxed);
+            }
+        });
+        monitor.store(STOPPED, Ordering::Relaxed);
+        if ends_first {
+            above.end(JOB);
+        }
+        arm(allowance, monitor);
+        if !ends_first {
+            above.end(JOB);
+        }
+        manager.join().unwrap();
+        let armed = monitor.load(Ordering::Relaxed);
+        assert_eq!(armed, LOWER, "resumed with what it was before");
+    });
+}
+
+#[test]
+fn a_resumed_monitor_stands_at_the_allowance_that_was_set_last() {
+    resuming_against_lowering(true, arm_and_read_again);
+}
+
+#[test]
+#[should_panic = "resumed with what it was before"]
+fn refuted_who_resumes_a_monitor_and_does_not_read_again() {
+    resuming_against_lowering(true, |allowance, monitor| start(monitor, allowance.get()));
+}
+
+/// The manager leaves the monitor to a job that still runs, which has resumed it with what it read before.
+#[test]
+#[should_panic = "resumed with what it was before"]
+fn refuted_who_resumes_a_monitor_before_its_own_job_is_off() {
+    resuming_against_lowering(false, arm_and_read_again);
 }

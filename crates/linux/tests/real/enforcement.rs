@@ -31,7 +31,7 @@ struct Shown {
 /// what a job of it needs that exceeds C(LO) = 6 ms.
 const fn overrunning_hi_task(monitor: Monitor) -> (u64, u64, u64) {
     match monitor {
-        Monitor::Perf | Monitor::Manager | Monitor::Heartbeat => (50, 16, 10),
+        Monitor::Perf | Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat => (50, 16, 10),
         // Up to 4 ms late where the kernel ticks 250 times a second.
         Monitor::PosixTimer => (100, 30, 24),
     }
@@ -97,7 +97,10 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
             (report.cpus[0].monitor, &report.cpus[0].monitor_fallback),
             (monitor, &None)
         );
-        if matches!(monitor, Monitor::Perf | Monitor::Manager) {
+        if matches!(
+            monitor,
+            Monitor::Perf | Monitor::Manager | Monitor::Remainder
+        ) {
             let overshoot = report.cpus[0].enforcement.overshoot;
             assert!(overshoot.count >= 3, "{report:#?}");
             assert!(overshoot.median <= LATE_NANOS_MAX, "{overshoot:?}");
@@ -165,6 +168,11 @@ fn a_hi_job_beyond_c_lo_raises_the_mode_and_lo_jobs_stop_until_idle_perf() {
 #[test]
 fn a_hi_job_beyond_c_lo_raises_the_mode_and_lo_jobs_stop_until_idle_manager() {
     a_hi_overrun_is_caught(Monitor::Manager, Hostility::None);
+}
+
+#[test]
+fn a_hi_job_beyond_c_lo_raises_the_mode_and_lo_jobs_stop_until_idle_remainder() {
+    a_hi_overrun_is_caught(Monitor::Remainder, Hostility::None);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod levels;
 mod looks;
 mod managed;
 mod mechanisms;
+mod monitors;
 mod parts;
 mod plrs;
 mod pt;

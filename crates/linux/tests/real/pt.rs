@@ -233,6 +233,11 @@ fn native_jobs_stop_by_a_wall_timer() {
 }
 
 #[test]
+fn native_jobs_stop_by_a_timer_that_keeps_the_remainder() {
+    slices_are_kept(By::Native, Monitor::Remainder, Hostility::None, false);
+}
+
+#[test]
 fn native_jobs_stop_without_cancellation_points() {
     slices_are_kept(By::Native, Monitor::Perf, Hostility::None, true);
 }

@@ -1,6 +1,7 @@
 //! Overheads: Lemma IV.1 of Sigrist et al. (RTAS 2015) with numbers computed by hand and against a twin of its formula, what is
 //! charged where, and runs in which carrying the policy out takes time.
 
+mod monitored;
 mod run;
 mod runs;
 

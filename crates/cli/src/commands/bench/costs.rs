@@ -121,11 +121,13 @@ impl By {
 
 /// Of those that carry the same policies out the usual one comes first.
 #[rustfmt::skip]
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind { name: "native/perf", what: "the kernel's priorities, budgets by perf counters",
         dispatch: Dispatch::Native, by: By::Monitor(Monitor::Perf) },
     Kind { name: "native/manager", what: "the kernel's priorities, budgets by wall timers and CPU clocks",
         dispatch: Dispatch::Native, by: By::Monitor(Monitor::Manager) },
+    Kind { name: "native/remainder", what: "the same, with timers that stand still while their jobs are preempted",
+        dispatch: Dispatch::Native, by: By::Monitor(Monitor::Remainder) },
     Kind { name: "native/heartbeat", what: "the kernel's priorities, budgets by a look each millisecond",
         dispatch: Dispatch::Native, by: By::Monitor(Monitor::Heartbeat) },
     Kind { name: "native/posix-timer", what: "the kernel's priorities, budgets by timers on CPU clocks",
@@ -177,7 +179,10 @@ fn mechanism(
     let lacks_cpus = has_frames && cpus.is_none();
     let settings = Settings {
         managed: kind.dispatch == Dispatch::Managed,
-        of_paper: kind.dispatch == Dispatch::Huang2014,
+        mechanism: match kind.dispatch {
+            Dispatch::Huang2014 => real::Mechanism::Huang2014,
+            Dispatch::Native | Dispatch::Managed | Dispatch::Frames => real::Mechanism::Vestal,
+        },
         monitor: kind.by.monitor(),
         barrier: kind.by.barrier(),
         cpus,

@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::real::{self, Monitor, Settings, ShortRun};
+use crate::real::{self, Mechanism, Monitor, Settings, ShortRun};
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -185,7 +185,10 @@ fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
     };
     Settings {
         managed: variant.managed,
-        of_paper: variant.of_paper,
+        mechanism: match variant.of_paper {
+            true => Mechanism::Huang2014,
+            false => Mechanism::Vestal,
+        },
         // The paper's mechanisms have timers of their own.
         monitor: (!variant.of_paper).then_some(monitor),
         observe: !variant.enforced,

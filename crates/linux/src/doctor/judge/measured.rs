@@ -118,7 +118,7 @@ fn budget(probe: &BudgetProbe) -> Finding {
                            noticed; `run` tolerates as much, between 50 and 250 us, before it counts";
     let check = match probe.monitor {
         Monitor::Perf => check("budget-perf", "budgets monitored by perf", MEANING),
-        Monitor::Manager | Monitor::Heartbeat | Monitor::PosixTimer => {
+        Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat | Monitor::PosixTimer => {
             check("budget-manager", "budgets monitored by manager", MEANING)
         }
     };

@@ -11,7 +11,7 @@
 //! detector.
 
 use super::timers::{Kind, Tag};
-use crate::armed::QUANTUM_NANOS;
+use crate::pace::BOUND;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::Tasks;
@@ -95,7 +95,7 @@ impl JobBudgets {
             let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
             timer.set(threshold.saturating_sub(executed).max(1));
         }
-        self.wall.set(timer.remaining().max(QUANTUM_NANOS));
+        self.wall.set(timer.remaining().max(BOUND.as_nanos()));
     }
 }
 

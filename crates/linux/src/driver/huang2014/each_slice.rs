@@ -10,7 +10,7 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
-use crate::armed::QUANTUM_NANOS;
+use crate::pace::BOUND;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::Tasks;
@@ -60,8 +60,8 @@ impl Budget {
                 self.wall.set(0);
             }
             Some(rest) => {
-                self.cpu.set(rest.max(QUANTUM_NANOS));
-                self.wall.set(self.cpu.remaining().max(QUANTUM_NANOS));
+                self.cpu.set(rest.max(BOUND.as_nanos()));
+                self.wall.set(self.cpu.remaining().max(BOUND.as_nanos()));
             }
         }
     }

@@ -23,8 +23,7 @@ mod facts;
 mod lane;
 mod queue;
 
-use super::{Driver, Step};
-use crate::armed::QUANTUM_NANOS;
+use super::{Driver, Step, next_beat};
 use crate::control::{Control, Reason, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
@@ -142,7 +141,8 @@ impl Driver for Managed {
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
-        (span > 0).then(|| self.signals.wait(span)).flatten()
+        let came = (span > 0).then(|| self.signals.wait(span)).flatten();
+        came.map(|came| came.signal)
     }
 
     fn reason(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Reason {
@@ -426,13 +426,17 @@ impl Managed {
                 None => return u64::MAX,
             },
         };
-        let left = left.max(QUANTUM_NANOS);
+        let left = left.max(control.terms.bound_nanos);
         // A manager that waits for a futex needs no monitor, and workers have none then.
         if let Some(monitor) = task.monitor.get() {
             monitor.start(left);
             return u64::MAX;
         }
-        monotonic_nanos().saturating_add(control.terms.heartbeat_nanos.unwrap_or(left))
+        let now = monotonic_nanos();
+        match control.terms.heartbeat_nanos {
+            Some(period) => next_beat(control.run.epoch(), period, now),
+            None => now.saturating_add(left),
+        }
     }
 }
 

@@ -1,0 +1,13 @@
+//! How often monitors of budgets may look.
+
+use std::ops::RangeInclusive;
+use vestal_core::Duration;
+
+/// What the lower bound of a monitor's waits is unless another one is given.
+pub const BOUND: Duration = Duration::from_micros(30);
+/// What that bound may be: a shorter wait would be over before the job gets to run, a livelock until RT throttling.
+pub const BOUND_RANGE: RangeInclusive<Duration> = Duration::from_micros(10)..=PACE_MAX;
+/// What the period of a heartbeat may be.
+pub const HEARTBEAT_RANGE: RangeInclusive<Duration> = Duration::from_micros(50)..=PACE_MAX;
+/// Whatever is slower, the trial before a run would not find late.
+const PACE_MAX: Duration = Duration::from_millis(25);
