@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`primitives`] | what the system calls and wake-ups cost of which real runs are made |
+//! | [`barriers`] | what it takes two CPUs to meet, by the barriers that frame tables have |
 //! | [`preemption`] | what preemption and the adjustment of priorities cost by the number of threads, as in Fig. 6 of Huang, Gill and Lu (2014) |
 //! | [`slack_trace`] | who runs when under zero slack, read from inside the jobs, as in their section 5.4 |
 //!
@@ -11,6 +12,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+pub mod barriers;
 pub mod preemption;
 pub mod primitives;
 pub mod slack_trace;

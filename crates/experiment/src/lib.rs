@@ -9,6 +9,7 @@
 //! take long end by counting steps.
 #![forbid(unsafe_code)]
 
+pub mod barriers;
 mod carried;
 pub mod charts;
 pub mod checksum;

@@ -6,6 +6,7 @@ use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::monitor::Monitor;
 pub use crate::recording::Recorded;
+use crate::skew::ClockSkew;
 use crate::sys::Processor;
 use vestal_core::{Duration, Instant, JobId, Level, Service};
 use vestal_statistics::Summary;
@@ -38,6 +39,8 @@ pub struct Report {
     pub watchdog: ThreadCost,
     /// How often the process was continued after it had been stopped.
     pub continued: u64,
+    /// By how much the clocks of its processors differ; `None` where it had one.
+    pub clock_skew: Option<ClockSkew>,
     /// What was recorded, if the run was.
     pub recorded: Option<Recorded>,
     /// Names of tasks whose body had not come to a cancellation point when patience ended. Their

@@ -12,6 +12,7 @@ use crate::report::{
     Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
+use crate::skew::ClockSkew;
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::Histogram;
 
@@ -19,6 +20,7 @@ use vestal_statistics::Histogram;
 pub(crate) struct Measured {
     pub(crate) ended: Ended,
     pub(crate) mechanism: Mechanism,
+    pub(crate) clock_skew: Option<ClockSkew>,
     pub(crate) recorded: Option<Recorded>,
     /// Clock readings at which the process was continued.
     pub(crate) continued: Vec<u64>,
@@ -67,6 +69,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
         frames: None,
         watchdog: measured.watchdog,
         continued: measured.continued.len() as u64,
+        clock_skew: measured.clock_skew,
         recorded: measured.recorded,
         stuck,
     }

@@ -436,6 +436,10 @@ pub struct Enforced {
     pub held: Option<u64>,
     /// How often they went on all the same.
     pub held_in_vain: Option<u64>,
+    /// By how much clocks of its CPUs differ, so that what overlaps across CPUs by less may not have overlapped; null where
+    /// it had one CPU of the machine.
+    #[serde(default)]
+    pub clock_skew: Option<ClockSkew>,
     /// How many records the traces got; null if there is none.
     pub records: Option<u64>,
     /// Notices, mode changes, notes about jobs and trace records that are missing.
@@ -444,6 +448,16 @@ pub struct Enforced {
     pub own: ThreadCosts,
     /// Intervals in which there were jobs to do.
     pub busy_periods: BusyPeriods,
+}
+
+/// By how much readings of clocks on different CPUs of the machine differ at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockSkew {
+    /// Of the clock by which everything is dated.
+    pub monotonic_ns: u64,
+    /// Of the time stamp counter; null where the processor has no invariant one.
+    #[serde(default)]
+    pub tsc_ns: Option<u64>,
 }
 
 /// What the run's own threads used, and why its manager was woken.

@@ -34,6 +34,7 @@ documents! {
     replay::Comparison,
     doctor::Examination,
     bench::Primitives,
+    bench::Barriers,
     bench::ZeroSlackTrace,
     bench::Overhead,
     files::Generated,

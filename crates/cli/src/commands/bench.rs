@@ -1,5 +1,6 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
+mod barriers;
 mod costs;
 mod overhead;
 mod slack_trace;
@@ -20,6 +21,10 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
         "primitives" => refuse_options(args)?,
         "overhead" => return overhead::overhead(args, output),
+        "barriers" => {
+            refuse_options(args)?;
+            return barriers::barriers(output);
+        }
         "zero-slack-trace" => {
             refuse_options(args)?;
             return slack_trace::slack_trace(output);
@@ -28,7 +33,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
             return Err(Failure::input(what, why).with_help(
-                "this version knows: vestal bench primitives, vestal bench overhead, vestal bench zero-slack-trace",
+                "this version knows: vestal bench primitives, vestal bench barriers, vestal bench overhead, vestal bench zero-slack-trace",
             ));
         }
     }

@@ -2,14 +2,14 @@
 
 use super::Settings;
 use super::{frames, threads};
-use crate::quantity::short;
+use crate::quantity::{apart, short};
 use crate::session::Session;
 use vestal_core::Service;
 use vestal_linux::report::{
     Cause, CpuReport, EnforcementReport, MachineReport, StolenTime, Suspensions,
 };
-use vestal_linux::{Mechanism, Report, Summary};
-use vestal_result::run::{Enforced, Machine, Stolen};
+use vestal_linux::{ClockSkew, Mechanism, Report, Summary};
+use vestal_result::run::{self, Enforced, Machine, Stolen};
 use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
@@ -43,6 +43,8 @@ pub(super) fn machine_lines(
     if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
         lines.extend(frames::lines(found, lists));
     }
+    let skew = report.clock_skew.map(clock_skew);
+    lines.extend(skew.map(|skew| apart(&skew)));
     if report.continued > 0 {
         lines.push(format!(
             "the process was stopped and continued {} times",
@@ -70,6 +72,14 @@ pub(super) fn machine_lines(
         short(report.own_cpu().as_nanos()),
     ));
     lines
+}
+
+/// By how much the clocks of CPUs differ, as results say it.
+pub(super) fn clock_skew(found: ClockSkew) -> run::ClockSkew {
+    run::ClockSkew {
+        monotonic_ns: found.monotonic_nanos,
+        tsc_ns: found.stamp_nanos,
+    }
 }
 
 fn lateness_line(cpu: &CpuReport) -> Option<String> {
@@ -312,6 +322,7 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             server_overshoot_max_ns: servers.max,
             held: counted(|held| held.times),
             held_in_vain: counted(|held| held.ineffective),
+            clock_skew: report.clock_skew.map(clock_skew),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
             own: threads::costs(report),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
+mod barriers;
+#[cfg(target_os = "linux")]
 mod costs;
 #[cfg(target_os = "linux")]
 mod cpus;
@@ -32,12 +34,14 @@ mod threads;
 mod work;
 
 #[cfg(target_os = "linux")]
+pub(crate) use barriers::barriers;
+#[cfg(target_os = "linux")]
 pub(crate) use costs::costs;
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives,
+    RELEASE, SWITCH, barriers, costs, examine, execute, machine, measure, preemptions, primitives,
     slack_trace,
 };
 #[cfg(target_os = "linux")]

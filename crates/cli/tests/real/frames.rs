@@ -95,6 +95,8 @@ fn of_tasks(result: &Value, key: &str) -> Vec<Value> {
 fn a_run_with_each_barrier_has_its_frames_counted_and_is_replayed() {
     for barrier in ["pthread", "futex", "spin"] {
         let result = run_and_replay(FRAMES, barrier, "0,1");
+        let skew = &result["machine"]["clock_skew"];
+        assert!(skew["monotonic_ns"].as_u64().unwrap() < 100_000, "{skew}");
         assert_eq!(of_tasks(&result, "released"), [100, 50, 50, 100]);
         assert_eq!(of_tasks(&result, "cpu"), [0, 1, 1, 1]);
         assert_eq!(result["frames"]["total"], 100, "{barrier}");

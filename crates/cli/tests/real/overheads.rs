@@ -114,3 +114,34 @@ fn an_overhead_experiment_that_is_interrupted_keeps_whole_repetitions() {
     assert!(text.contains("\"interrupted\": true"), "{text}");
     assert!(text.contains("\"repetitions\": 0"), "{text}");
 }
+
+/// Structure, and that the verdict is that of the numbers; how they come about is tested with the benchmark.
+#[test]
+fn barriers_are_compared_in_one_run() {
+    let done = vestal(&["bench", "barriers", "--format", "json"]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    let barriers = document["barriers"].as_array().unwrap();
+    let names: Vec<&str> = barriers
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["spin", "futex", "pthread"]);
+    for barrier in barriers {
+        let costs = barrier["costs"].as_array().unwrap();
+        assert_eq!(costs.len(), 2, "{barrier}");
+        for cost in costs {
+            let counted = cost["count"].as_u64().unwrap() + barrier["apart"].as_u64().unwrap();
+            assert_eq!(counted, 1_000, "{barrier}");
+        }
+    }
+    let both = |index: usize| barriers[index]["costs"][1]["median_ns"].as_u64().unwrap();
+    let claim = &document["claims"][0];
+    // A histogram's medians are up to 1/64 above the true ones.
+    if both(0) * 11 < both(2) {
+        assert_eq!(claim["verdict"], "confirmed", "{claim}");
+    }
+    if both(0) * 9 > both(2) {
+        assert_eq!(claim["verdict"], "refuted", "{claim}");
+    }
+}

@@ -44,7 +44,7 @@ pub(crate) trait Meeting: Debug + Send + Sync {
 ///
 /// # Errors
 /// What the pthread library says.
-pub(super) fn meeting(kind: Barrier, threads: u32, shares: bool) -> io::Result<Box<dyn Meeting>> {
+pub(crate) fn meeting(kind: Barrier, threads: u32, shares: bool) -> io::Result<Box<dyn Meeting>> {
     Ok(match kind {
         Barrier::Pthread => Box::new(PthreadMeeting::new(threads)?),
         Barrier::Futex => Box::new(FutexMeeting::default()),

@@ -106,6 +106,7 @@ pub(crate) fn execute(
     let measured = Measured {
         ended,
         mechanism: launch.config.mechanism,
+        clock_skew: launch.clock_skew,
         recorded,
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),

@@ -30,6 +30,7 @@ mod domain;
 mod launch;
 mod walker;
 
+pub(crate) use barrier::{Meeting, meeting};
 pub(crate) use launch::execute;
 
 use crate::barrier::Barrier;
