@@ -366,9 +366,9 @@ pub(crate) struct ReproduceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure: primitives are the system calls and wake-ups of real runs, barriers what it takes two CPUs to
-    /// meet, overhead is what policies and mechanisms cost, as in the paper that --paper names, zero-slack-trace is who
-    /// runs when under zero slack, and where no task does
-    #[arg(value_name = "primitives|barriers|overhead|zero-slack-trace")]
+    /// meet, sleeps how long a thread sleeps that asks for so much, overhead is what policies and mechanisms cost, as in
+    /// the paper that --paper names, zero-slack-trace is who runs when under zero slack, and where no task does
+    #[arg(value_name = "primitives|barriers|sleeps|overhead|zero-slack-trace")]
     pub(crate) what: String,
     /// overhead: the paper whose experiment is repeated
     #[arg(long, value_name = "huang2014")]

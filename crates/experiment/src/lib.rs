@@ -28,6 +28,7 @@ pub mod plot;
 mod questions;
 mod several;
 mod simulation;
+pub mod sleeps;
 mod spec;
 pub mod store;
 pub mod summary;

@@ -39,7 +39,7 @@ pub struct Report {
     pub watchdog: ThreadCost,
     /// How often the process was continued after it had been stopped.
     pub continued: u64,
-    /// By how much the clocks of its processors differ; `None` where it had one.
+    /// By how much the clocks of its processors differ; `None` where it had one, and where that could not be found out in time.
     pub clock_skew: Option<ClockSkew>,
     /// What was recorded, if the run was.
     pub recorded: Option<Recorded>,

@@ -104,6 +104,38 @@ pub struct BarrierMeetings {
     pub costs: Vec<Primitive>,
 }
 
+/// The result of `bench sleeps`: how long a thread really sleeps that asks for so much.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sleeps {
+    /// The format.
+    pub format: Format,
+    /// `sleeps`.
+    pub bench: String,
+    /// The CPU.
+    pub cpu: usize,
+    /// By argument, ascending.
+    pub sleeps: Vec<Sleep>,
+    /// What became of claims.
+    pub claims: Vec<Finding>,
+}
+
+/// How long sleeps with one argument took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sleep {
+    /// What was asked for.
+    pub argument_ns: u64,
+    /// How often.
+    pub count: u64,
+    /// The mean, rounded up.
+    pub mean_ns: u64,
+    /// The median.
+    pub median_ns: u64,
+    /// The first percentile: 98 % of the sleeps lie between this and the next, of fewer than a hundred all.
+    pub low_ns: u64,
+    /// The 99th percentile.
+    pub high_ns: u64,
+}
+
 /// The result of `bench zero-slack-trace`: who had the CPU when under zero slack, simulated and measured, and where
 /// none had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

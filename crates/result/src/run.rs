@@ -437,7 +437,7 @@ pub struct Enforced {
     /// How often they went on all the same.
     pub held_in_vain: Option<u64>,
     /// By how much clocks of its CPUs differ, so that what overlaps across CPUs by less may not have overlapped; null where
-    /// it had one CPU of the machine.
+    /// it had one CPU of the machine, and where something kept that from being measured.
     #[serde(default)]
     pub clock_skew: Option<ClockSkew>,
     /// How many records the traces got; null if there is none.

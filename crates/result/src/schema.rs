@@ -35,6 +35,7 @@ documents! {
     doctor::Examination,
     bench::Primitives,
     bench::Barriers,
+    bench::Sleeps,
     bench::ZeroSlackTrace,
     bench::Overhead,
     files::Generated,

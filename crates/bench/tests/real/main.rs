@@ -10,3 +10,4 @@ mod barriers;
 mod preemption;
 mod primitives;
 mod slack_trace;
+mod sleeps;

@@ -4,6 +4,7 @@ mod barriers;
 mod costs;
 mod overhead;
 mod slack_trace;
+mod sleeps;
 
 pub(super) use costs::mechanisms;
 
@@ -16,6 +17,7 @@ use crate::real;
 use crate::table::Grid;
 use vestal_result::Format;
 use vestal_result::bench::{Mechanism, Primitive, Primitives};
+use vestal_result::claim::Finding;
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
@@ -25,6 +27,10 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
             refuse_options(args)?;
             return barriers::barriers(output);
         }
+        "sleeps" => {
+            refuse_options(args)?;
+            return sleeps::sleeps(output);
+        }
         "zero-slack-trace" => {
             refuse_options(args)?;
             return slack_trace::slack_trace(output);
@@ -33,7 +39,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
             return Err(Failure::input(what, why).with_help(
-                "this version knows: vestal bench primitives, vestal bench barriers, vestal bench overhead, vestal bench zero-slack-trace",
+                "this version knows: vestal bench primitives, vestal bench barriers, vestal bench overhead, vestal bench sleeps, vestal bench zero-slack-trace",
             ));
         }
     }
@@ -61,6 +67,20 @@ fn table(what: &str, costs: &[Primitive], output: &Output) -> String {
         .number("p99", |cost| short(cost.p99_ns))
         .number("max", |cost| short(cost.max_ns));
     grid.render()
+}
+
+/// What became of claims, for people.
+fn claims(findings: &[Finding]) -> String {
+    let lines = findings.iter().map(|found| {
+        let Finding {
+            claim,
+            verdict,
+            numbers,
+            ..
+        } = found;
+        format!("\n{verdict}: {claim}\n{numbers}\n")
+    });
+    lines.collect()
 }
 
 fn section(mechanism: &Mechanism, output: &Output) -> String {

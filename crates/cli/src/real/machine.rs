@@ -43,8 +43,7 @@ pub(super) fn machine_lines(
     if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
         lines.extend(frames::lines(found, lists));
     }
-    let skew = report.clock_skew.map(clock_skew);
-    lines.extend(skew.map(|skew| apart(&skew)));
+    lines.extend(skew_line(report));
     if report.continued > 0 {
         lines.push(format!(
             "the process was stopped and continued {} times",
@@ -80,6 +79,15 @@ pub(super) fn clock_skew(found: ClockSkew) -> run::ClockSkew {
         monotonic_ns: found.monotonic_nanos,
         tsc_ns: found.stamp_nanos,
     }
+}
+
+fn skew_line(report: &Report) -> Option<String> {
+    let first = report.cpus.first()?.processor;
+    let several = report.cpus.iter().any(|cpu| cpu.processor != first);
+    several.then(|| match report.clock_skew {
+        Some(skew) => apart(&clock_skew(skew)),
+        None => "by how much the clocks of the CPUs differ could not be measured".to_owned(),
+    })
 }
 
 fn lateness_line(cpu: &CpuReport) -> Option<String> {

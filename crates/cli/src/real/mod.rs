@@ -29,6 +29,8 @@ mod share;
 #[cfg(target_os = "linux")]
 mod slack_trace;
 #[cfg(target_os = "linux")]
+mod sleeps;
+#[cfg(target_os = "linux")]
 mod threads;
 #[cfg(target_os = "linux")]
 mod work;
@@ -42,7 +44,7 @@ pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
     RELEASE, SWITCH, barriers, costs, examine, execute, machine, measure, preemptions, primitives,
-    slack_trace,
+    slack_trace, sleeps,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
@@ -50,6 +52,8 @@ pub(crate) use linux::{execute, primitives};
 pub(crate) use overhead::{machine, measure, preemptions};
 #[cfg(target_os = "linux")]
 pub(crate) use slack_trace::slack_trace;
+#[cfg(target_os = "linux")]
+pub(crate) use sleeps::sleeps;
 #[cfg(target_os = "linux")]
 pub(crate) use vestal_bench::primitives::{RELEASE, SWITCH};
 

@@ -1,6 +1,6 @@
 //! `vestal bench barriers`: what it takes two CPUs to meet, by the barriers that frame tables have.
 
-use super::table;
+use super::{claims, table};
 use crate::failure::{Exit, Outcome};
 use crate::output::Output;
 use crate::quantity::{apart, short};
@@ -34,12 +34,5 @@ fn page(found: &Barriers, output: &Output) -> String {
             table("from when the last one came", &barrier.costs, output)
         );
     }
-    for claim in &found.claims {
-        let _ = write!(
-            text,
-            "\n{}: {}\n{}\n",
-            claim.verdict, claim.claim, claim.numbers
-        );
-    }
-    text
+    text + &claims(&found.claims)
 }
