@@ -209,6 +209,10 @@ pub(crate) struct RunArgs {
     /// futex does, pthread is the barrier of that library [default: spin]
     #[arg(long, value_name = "pthread|futex|spin")]
     pub(crate) barrier: Option<String>,
+    /// What threads of a frame table read to measure how long something takes, and while they spin: monotonic is
+    /// clock_gettime, tsc the time stamp counter; nothing is decided by it [default: monotonic]
+    #[arg(long, value_name = "monotonic|tsc")]
+    pub(crate) clock: Option<String>,
     /// The CPUs to use, one for each of the set, for instance 1, 0-3 or 0,1,0,1 [default: the last ones that are allowed]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,

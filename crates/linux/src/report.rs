@@ -7,6 +7,7 @@ use crate::foreign::ForeignThread;
 use crate::monitor::Monitor;
 pub use crate::recording::Recorded;
 use crate::skew::ClockSkew;
+use crate::stamps::Clock;
 use crate::sys::Processor;
 use vestal_core::{Duration, Instant, JobId, Level, Service};
 use vestal_statistics::Summary;
@@ -78,6 +79,8 @@ pub struct FrameReport {
     pub counts: FrameCounts,
     /// Where the CPUs waited for each other.
     pub barrier: Barrier,
+    /// What was read to measure how long something took, and while threads spun.
+    pub clock: Clock,
     /// By how much later than its table says a sub-frame may begin.
     pub overhead: Service,
     /// By how much later than it should a frame began that no other one kept, in nanoseconds.

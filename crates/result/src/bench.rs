@@ -96,7 +96,7 @@ pub struct Barriers {
 /// Meetings of two CPUs at one barrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BarrierMeetings {
-    /// Its name, for `--barrier`.
+    /// Its name, as of `--barrier`, and by what it spins if that is not the clock.
     pub name: String,
     /// How many meetings do not count, because the two came further apart.
     pub apart: u64,

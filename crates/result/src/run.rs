@@ -322,6 +322,9 @@ pub struct Frames {
     /// Where the CPUs waited for each other; null for a simulated run, and where there are no frames.
     #[serde(default)]
     pub barrier: Option<Barrier>,
+    /// What its threads read to measure how long something takes, and while they spin; null as above.
+    #[serde(default)]
+    pub clock: Option<Clock>,
 }
 
 /// Where the CPUs of a frame table wait for each other.
@@ -334,6 +337,16 @@ pub enum Barrier {
     Futex,
     /// A word that is looked at for some time before the futex.
     Spin,
+}
+
+/// What threads read to measure how long something takes, and while they spin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// `clock_gettime`.
+    Monotonic,
+    /// The time stamp counter.
+    Tsc,
 }
 
 /// Whose costs a simulated run takes of its CPUs.

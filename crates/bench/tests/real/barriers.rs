@@ -3,7 +3,7 @@
 use vestal_bench::barriers::{APART_NANOS, Meetings, cpus, measure};
 use vestal_experiment::barriers::spinning_takes_a_tenth;
 use vestal_linux::measure::Pair;
-use vestal_linux::{Barrier, Rights};
+use vestal_linux::{Barrier, Clock, Rights};
 use vestal_result::claim::{Finding, Verdict};
 use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
 
@@ -13,8 +13,10 @@ const ROUNDS: u32 = 400;
 /// What the barriers came to, and what that says of the claim; whoever waited at the spinning one goes on so much later.
 fn measured(delay_nanos: u64) -> (Vec<Meetings>, Finding) {
     let pairs = KINDS.map(|kind| match kind {
-        Barrier::Spin => Pair::new(kind).unwrap().with_delay(delay_nanos),
-        Barrier::Futex | Barrier::Pthread => Pair::new(kind).unwrap(),
+        Barrier::Spin => Pair::new(kind, Clock::Monotonic)
+            .unwrap()
+            .with_delay(delay_nanos),
+        Barrier::Futex | Barrier::Pthread => Pair::new(kind, Clock::Monotonic).unwrap(),
     });
     let found = measure(cpus().unwrap(), pairs.into(), ROUNDS).unwrap();
     let claim = spinning_takes_a_tenth(&found[0].both, &found[2].both, APART_NANOS);

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
-use crate::real::{self, Barrier, Monitor, RealRun, Settings};
+use crate::real::{self, Barrier, Clock, Monitor, RealRun, Settings};
 use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
@@ -106,6 +106,8 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         ("spin", Barrier::Spin),
     ];
     let barrier = chosen("--barrier", args.barrier.as_deref(), &barriers)?;
+    let clocks = [("monotonic", Clock::Monotonic), ("tsc", Clock::Tsc)];
+    let clock = chosen("--clock", args.clock.as_deref(), &clocks)?;
     let of_paper = [("vestal", false), ("huang2014", true)];
     let of_paper = chosen("--mechanism", args.mechanism.as_deref(), &of_paper)?;
     let deferred = [("immediate", false), ("deferred", true)];
@@ -117,6 +119,7 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         of_paper: of_paper.unwrap_or(false),
         monitor,
         barrier,
+        clock,
         deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,

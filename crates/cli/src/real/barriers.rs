@@ -10,32 +10,40 @@ use std::time::Duration;
 use vestal_bench::barriers::{self, APART_NANOS, Meetings};
 use vestal_experiment::barriers::spinning_takes_a_tenth;
 use vestal_linux::measure::{Pair, clock_skew};
-use vestal_linux::{Barrier, Processor};
+use vestal_linux::{Barrier, Clock, Processor};
 use vestal_result::Format;
 use vestal_result::bench::{BarrierMeetings, Barriers};
 
 /// How often two CPUs meet at each barrier.
 const ROUNDS: u32 = 1_000;
 
-const KINDS: [Barrier; 3] = [Barrier::Spin, Barrier::Futex, Barrier::Pthread];
+/// Names, barriers, and what is read while spinning.
+const KINDS: [(&str, Barrier, Clock); 4] = [
+    ("spin", Barrier::Spin, Clock::Monotonic),
+    ("spin by tsc", Barrier::Spin, Clock::Tsc),
+    ("futex", Barrier::Futex, Clock::Monotonic),
+    ("pthread", Barrier::Pthread, Clock::Monotonic),
+];
 
 const WHAT: &str = "measure the barriers";
 
 pub(crate) fn barriers(output: &Output) -> Result<Barriers, Failure> {
     let refused = |error| blame(WHAT.to_owned(), error);
     let cpus = barriers::cpus().map_err(refused)?;
-    let pairs = KINDS.iter().map(|&kind| Pair::new(kind));
+    let mut kinds = KINDS.to_vec();
+    kinds.retain(|(_, _, clock)| clock.is_there());
+    let pairs = kinds.iter().map(|&(_, kind, clock)| Pair::new(kind, clock));
     let pairs = pairs.collect::<Result<Vec<Pair>, _>>();
     let pairs = pairs.map_err(|error| Failure::machine(WHAT, error.to_string()))?;
     let skew = clock_skew(cpus.map(Processor), 1);
     let skew = skew.map_err(|error| Failure::machine(WHAT, error.to_string()))?;
-    let progress = ClockProgress::start(output, "measuring", Duration::from_millis(400));
+    let progress = ClockProgress::start(output, "measuring", Duration::from_millis(500));
     let measured = barriers::measure(cpus, pairs, ROUNDS);
     drop(progress);
     let measured = measured.map_err(refused)?;
     let both = |wanted| -> &[u64] {
-        let mut found = KINDS.iter().zip(&measured);
-        let found = found.find(|(kind, _)| **kind == wanted);
+        let mut found = kinds.iter().zip(&measured);
+        let found = found.find(|((_, kind, _), _)| *kind == wanted);
         found.map_or(&[], |(_, meetings)| &meetings.both)
     };
     let (spin, pthread) = (both(Barrier::Spin), both(Barrier::Pthread));
@@ -45,10 +53,10 @@ pub(crate) fn barriers(output: &Output) -> Result<Barriers, Failure> {
         cpus: cpus.to_vec(),
         clock_skew: skew.map(machine::clock_skew),
         within_ns: APART_NANOS,
-        barriers: KINDS
+        barriers: kinds
             .iter()
             .zip(&measured)
-            .map(|(kind, meetings)| of(kind.name(), meetings))
+            .map(|(&(name, _, _), meetings)| of(name, meetings))
             .collect(),
         claims: vec![spinning_takes_a_tenth(spin, pthread, APART_NANOS)],
     })

@@ -71,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) monitor: Option<Monitor>,
     /// Where the CPUs of a frame table wait for each other, if that was said.
     pub(crate) barrier: Option<Barrier>,
+    /// What threads of a frame table read for stamps, if that was said.
+    pub(crate) clock: Option<Clock>,
     /// Whether demoted jobs end at the next idle instant only.
     pub(crate) deferred: bool,
     /// Whether nothing is enforced.
@@ -135,6 +137,16 @@ pub(crate) enum Barrier {
     /// A word that is looked at for some time before the futex.
     #[default]
     Spin,
+}
+
+/// What threads of a frame table read to measure how long something takes, and while they spin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// `clock_gettime`.
+    #[default]
+    Monotonic,
+    /// The time stamp counter.
+    Tsc,
 }
 
 /// What `doctor` is asked for.

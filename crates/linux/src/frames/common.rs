@@ -2,6 +2,7 @@
 
 use super::barrier::Meeting;
 use super::domain::Domain;
+use crate::stamps::{Stamp, Stamps};
 use crate::words::Latest;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,18 +13,28 @@ pub(super) struct Common {
     /// that is over, also where a body does not return.
     begun: Vec<Latest<u64>>,
     pub(super) meeting: Box<dyn Meeting>,
-    /// The clock when the barrier was opened last: written by who opens it, which is one at a time.
-    pub(super) opened: Latest<u64>,
+    /// How it is measured how long something takes.
+    pub(super) stamps: Stamps,
+    /// When the barrier was opened last, and what that is measured by: written by who opens it, which is one at a time,
+    /// before it does.
+    opened: Latest<u64>,
+    opened_ticks: Latest<u64>,
 }
 
 impl Common {
     /// Of so many CPUs.
-    pub(super) fn new(domain: Domain, meeting: Box<dyn Meeting>, cpus: usize) -> Self {
+    pub(super) fn new(
+        domain: Domain,
+        (meeting, stamps): (Box<dyn Meeting>, Stamps),
+        cpus: usize,
+    ) -> Self {
         Self {
             domain: Mutex::new(domain),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
             meeting,
+            stamps,
             opened: Latest::default(),
+            opened_ticks: Latest::default(),
         }
     }
 
@@ -36,6 +47,22 @@ impl Common {
     pub(super) fn begins(&self, cpu: usize, jobs: usize) {
         if let Some(begun) = self.begun.get(cpu) {
             begun.set(jobs as u64);
+        }
+    }
+
+    /// Whoever came last lets all go on.
+    pub(super) fn open(&self) {
+        let Stamp { monotonic, ticks } = self.stamps.now();
+        self.opened.set(monotonic);
+        self.opened_ticks.set(ticks);
+        self.meeting.open();
+    }
+
+    /// When that was; the same until all that waited have come again.
+    pub(super) fn opened(&self) -> Stamp {
+        Stamp {
+            monotonic: self.opened.get(),
+            ticks: self.opened_ticks.get(),
         }
     }
 

@@ -18,6 +18,7 @@ use crate::queue::JobQueue;
 use crate::recording::{Lane, Last, Recording, Rings, Tracer};
 use crate::report::{FrameReport, Report};
 use crate::run::Run;
+use crate::stamps::Stamps;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys;
 use crate::sys::continued::Continued;
@@ -194,8 +195,11 @@ fn common(
     let domain = Domain::new(scheduler, tasks, (cpus.len(), threads));
     let count = u32::try_from(threads).unwrap_or(u32::MAX);
     let failed = RunError::system("make the barrier of the run");
-    let meeting = meeting(frames.barrier, count, shares).map_err(failed)?;
-    Ok(Arc::new(Common::new(domain, meeting, cpus.len())))
+    let stamps = Stamps::of(frames.clock);
+    let stamps = stamps.map_err(RunError::system("use the time stamp counter"))?;
+    let meeting = meeting(frames.barrier, count, shares, stamps).map_err(failed)?;
+    let waits = (meeting, stamps);
+    Ok(Arc::new(Common::new(domain, waits, cpus.len())))
 }
 
 /// A CPU without tasks has nothing to do, and nobody waits for it.
@@ -345,6 +349,7 @@ fn end(
     let report = FrameReport {
         counts,
         barrier: frames.barrier,
+        clock: frames.clock,
         overhead: Service::ZERO,
         begun_late: domain.record.begun_late.summary(),
         passed: Histogram::default().summary(),

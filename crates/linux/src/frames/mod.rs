@@ -35,6 +35,7 @@ pub(crate) use launch::execute;
 
 use crate::barrier::Barrier;
 use crate::decider::MakeScheduler;
+use crate::stamps::Clock;
 use std::fmt;
 use vestal_core::{Duration, Service, TaskId};
 
@@ -52,6 +53,8 @@ pub struct Frames {
     pub length: Duration,
     /// Where the CPUs wait for each other.
     pub barrier: Barrier,
+    /// What threads read to measure how long something takes, and while they spin.
+    pub clock: Clock,
 }
 
 impl Frames {
@@ -83,6 +86,7 @@ impl fmt::Debug for Frames {
             .field("numbers", &self.numbers)
             .field("length", &self.length)
             .field("barrier", &self.barrier)
+            .field("clock", &self.clock)
             .finish_non_exhaustive()
     }
 }
@@ -100,6 +104,7 @@ mod tests {
             numbers: numbers.map(Iterator::collect).collect(),
             length: Duration::from_millis(10),
             barrier: Barrier::default(),
+            clock: Clock::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use super::domain::{Step, Turn, cpu_of};
 use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
 use crate::error::message_of;
+use crate::stamps::Stamp;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::thread::worker::{RunningWorker, Worker};
@@ -123,8 +124,8 @@ impl Walk<'_, '_> {
     fn turn(&mut self) -> Step<Turn> {
         let mut domain = self.common.domain();
         domain.scheduler.sink().open();
-        let clock = monotonic_nanos();
-        let now = self.worker.cpu.instant(clock);
+        let since = self.common.stamps.now();
+        let now = self.worker.cpu.instant(since.monotonic);
         let is_due = domain.is_due(now);
         if is_due {
             domain.scheduler.put(span(self.index, now, Edge::Begin));
@@ -133,13 +134,19 @@ impl Walk<'_, '_> {
         self.common.begins(self.index, 0);
         let turn = domain.turn(self.index, now, &mut self.jobs);
         if is_due {
-            let done = monotonic_nanos();
-            let at = self.worker.cpu.instant(done);
+            let (spent, at) = self.spent(since);
             domain.scheduler.put(span(self.index, at, Edge::End));
-            self.record.handling.record(done.saturating_sub(clock));
+            self.record.handling.record(spent);
         }
         domain.scheduler.sink().close();
         turn
+    }
+
+    /// How long the walker has had the domain, and the instant that it is now.
+    fn spent(&self, since: Stamp) -> (u64, Instant) {
+        let spent = self.common.stamps.since(since);
+        let now = since.monotonic.saturating_add(spent);
+        (spent, self.worker.cpu.instant(now))
     }
 
     /// Runs the jobs of the sub-frame; says whether the run goes on.
@@ -171,20 +178,18 @@ impl Walk<'_, '_> {
         let is_last = {
             let mut domain = self.common.domain();
             domain.scheduler.sink().open();
-            let clock = monotonic_nanos();
-            let now = self.worker.cpu.instant(clock);
+            let since = self.common.stamps.now();
+            let now = self.worker.cpu.instant(since.monotonic);
             domain.scheduler.put(span(self.index, now, Edge::Begin));
             let is_last = domain.arrive(self.index, (at, now), barrier);
-            let done = monotonic_nanos();
-            let after = self.worker.cpu.instant(done);
+            let (spent, after) = self.spent(since);
             domain.scheduler.put(span(self.index, after, Edge::End));
             domain.scheduler.sink().close();
-            self.record.handling.record(done.saturating_sub(clock));
+            self.record.handling.record(spent);
             is_last?
         };
         if is_last {
-            self.common.opened.set(monotonic_nanos());
-            self.common.meeting.open();
+            self.common.open();
         } else {
             self.meet(ticket);
         }
@@ -196,15 +201,19 @@ impl Walk<'_, '_> {
         self.about_to_wait();
         let passed = self.common.meeting.wait(ticket);
         self.worker.trace.open();
-        let now = monotonic_nanos();
+        let now = self.common.stamps.now();
         let since = match passed {
-            Passed::Open => self.common.opened.get(),
+            Passed::Open => self.common.opened(),
             Passed::Closed => now,
         };
-        self.worker.own.wake(Wanted::Since(since), now);
+        let wanted = Wanted::Since(since.monotonic);
+        self.worker.own.wake(wanted, now.monotonic);
         self.worker.trace.close();
         match passed {
-            Passed::Open => self.record.passed.record(now.saturating_sub(since)),
+            Passed::Open => self
+                .record
+                .passed
+                .record(self.common.stamps.between(since, now)),
             // The run ends, or nothing begins any more: not to come back to the barrier again and again.
             Passed::Closed => self.worker.cpu.phase.await_over(),
         }

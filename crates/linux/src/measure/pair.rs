@@ -2,6 +2,7 @@
 
 use crate::barrier::Barrier;
 use crate::frames::{Meeting, meeting};
+use crate::stamps::{Clock, Stamps};
 use crate::sys::clock::monotonic_nanos;
 use crate::words::Passed;
 use std::io;
@@ -32,13 +33,13 @@ pub struct Met {
 }
 
 impl Pair {
-    /// A barrier of this kind.
+    /// A barrier of this kind, whose threads read `clock` while they spin.
     ///
     /// # Errors
-    /// What the pthread library says.
-    pub fn new(kind: Barrier) -> io::Result<Self> {
+    /// What the pthread library says, and where that clock is not there.
+    pub fn new(kind: Barrier, clock: Clock) -> io::Result<Self> {
         Ok(Self {
-            meeting: meeting(kind, 2, false)?,
+            meeting: meeting(kind, 2, false, Stamps::of(clock)?)?,
             arrived: AtomicU64::new(0),
             #[cfg(feature = "real")]
             delay_nanos: 0,
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn in_each_round_one_of_the_two_is_the_last_and_nobody_goes_on_before_it_comes() {
         for kind in KINDS {
-            let pair = Pair::new(kind).unwrap();
+            let pair = Pair::new(kind, Clock::Monotonic).unwrap();
             let rounds = || -> Vec<Met> { (0..100).filter_map(|_| pair.meet()).collect() };
             let (here, there) = thread::scope(|scope| {
                 let there = scope.spawn(rounds);
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn who_waits_when_it_is_closed_has_met_nobody() {
         for kind in KINDS {
-            let pair = Pair::new(kind).unwrap();
+            let pair = Pair::new(kind, Clock::Monotonic).unwrap();
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| pair.meet());
                 while pair.arrived.load(Ordering::SeqCst) == 0 {

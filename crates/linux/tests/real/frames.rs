@@ -13,8 +13,8 @@ use vestal_core::{
 use vestal_linux::fault::{affinity, monotonic_nanos};
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
-    Barrier, BoxedScheduler, Cancelled, Config, CpuSpec, Executive, Frames, JobContext, Monitor,
-    Processor, Recording, Report, TaskSpec,
+    Barrier, BoxedScheduler, Cancelled, Clock, Config, CpuSpec, Executive, Frames, JobContext,
+    Monitor, Processor, Recording, Report, TaskSpec,
 };
 use vestal_trace::replay::{Failure, replay};
 use vestal_trace::{Dispatch, Header, Record, TaskInfo, What, World};
@@ -100,6 +100,7 @@ fn common(cpus: usize, barrier: Barrier) -> Frames {
         numbers: numbers.collect(),
         length: Duration::from_millis(FRAME_MS),
         barrier,
+        clock: Clock::Monotonic,
     }
 }
 
@@ -152,8 +153,16 @@ fn run(
     barrier: Barrier,
     demand: impl Fn(Place) -> Service + Clone + Send + 'static,
 ) -> Ran {
+    run_table(places, common(places.len(), barrier), demand)
+}
+
+fn run_table(
+    places: &[usize],
+    table: Frames,
+    demand: impl Fn(Place) -> Service + Clone + Send + 'static,
+) -> Ran {
     let log = Log::default();
-    let set = Executive::new(settings()).frames(common(places.len(), barrier));
+    let set = Executive::new(settings()).frames(table);
     let set = with_tasks(set, places, CpuSpec::common, demand, &log);
     let (report, records) = recorded(set, 10 * FRAME_MS);
     let summary = replayed(places.len(), &records, OVERHEAD).unwrap();
@@ -325,6 +334,34 @@ fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
     let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
     let found = overlaps(&log.lock().unwrap(), &report);
     assert!(found >= 5, "{found} overlaps");
+}
+
+/// All is as with the clock, and what is decided is the same in a replay.
+#[test]
+fn by_the_time_stamp_counter_walkers_spin_and_measure_and_decide_nothing() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    if !Clock::Tsc.is_there() {
+        return;
+    }
+    well(|| {
+        let table = Frames {
+            clock: Clock::Tsc,
+            ..common(2, Barrier::Spin)
+        };
+        let ran = run_table(&places, table, usual);
+        assert_eq!(counts(&ran.report), frames(0, 0, 0));
+        assert_eq!(overlaps(&ran.log, &ran.report), 0);
+        seen_in_order(&ran.records);
+        let found = ran.report.frames.unwrap();
+        assert_eq!(found.clock, Clock::Tsc);
+        assert!((19..=20).contains(&found.passed.count), "{found:?}");
+        // CPU 1 has half as much to do and gives up spinning long before: a wake-up, and no frame.
+        let wake_up = 1_000..1_000 * FRAME_MS * 100;
+        assert!(wake_up.contains(&found.passed.median), "{found:?}");
+    });
 }
 
 #[test]

@@ -211,6 +211,7 @@ const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
         unprovoked: found.unprovoked,
         overhead_ns,
         barrier: None,
+        clock: None,
     }
 }
 
