@@ -61,11 +61,6 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
             settings.observe,
             "a frame table has no budgets, and without its order nothing is left of it",
         ),
-        (
-            "--watch",
-            settings.watch,
-            "the live view shows one running job where all CPUs decide together",
-        ),
     ];
     refuse(policy, &unused)?;
     let spare = in_all(lists, settings);
