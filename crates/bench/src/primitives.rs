@@ -18,6 +18,7 @@ use vestal_sys::clock::{cpu_nanos_of, monotonic_nanos};
 use vestal_sys::event::{PthreadBarrier, TimerFd, sleep_until};
 use vestal_sys::perf::TaskClock;
 use vestal_sys::sched::enter_real_time;
+use vestal_sys::stamp::StampCounter;
 use vestal_sys::timer::SignalTimer;
 use vestal_sys::waiting::{Waiter, WakeEvent};
 use vestal_sys::{Tid, futex, sched};
@@ -88,6 +89,10 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     row("CPU clock of a blocked thread", clock_reads(blocked.tid()));
     blocked.end();
     armings(perf, &mut row)?;
+    row("clock_gettime", readings(monotonic_nanos));
+    if let Some(counter) = StampCounter::find() {
+        row("time stamp counter", readings(|| counter.ticks()));
+    }
     row("trace record", trace_records(ROUNDS));
     row(SWITCH, ping_pong(cpu)?);
     row(RELEASE, releases(cpu)?);
@@ -158,6 +163,20 @@ fn clock_reads(tid: Tid) -> Histogram {
     timed(ROUNDS, |_| {
         black_box(cpu_nanos_of(tid));
     })
+}
+
+/// What one of many readings costs on average.
+fn readings(read: impl Fn() -> u64) -> Histogram {
+    const TIMES: u64 = 64;
+    let mut costs = Histogram::default();
+    for _ in 0..ROUNDS {
+        let before = monotonic_nanos();
+        for _ in 0..TIMES {
+            black_box(read());
+        }
+        costs.record(monotonic_nanos().saturating_sub(before).div_ceil(TIMES));
+    }
+    costs
 }
 
 /// What monitors of budgets are armed with when a job begins, and disarmed when it ends.

@@ -212,6 +212,10 @@ pub(crate) struct RunArgs {
     /// futex does, pthread is the barrier of that library [default: spin]
     #[arg(long, value_name = "pthread|futex|spin")]
     pub(crate) barrier: Option<String>,
+    /// What threads of a frame table read to measure how long something takes, and while they spin: monotonic is
+    /// clock_gettime, tsc the time stamp counter; nothing is decided by it [default: monotonic]
+    #[arg(long, value_name = "monotonic|tsc")]
+    pub(crate) clock: Option<String>,
     /// The CPUs to use, one for each of the set, for instance 1, 0-3 or 0,1,0,1 [default: the last ones that are allowed]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
@@ -368,10 +372,10 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: primitives are the system calls and wake-ups of real runs, overhead is what
-    /// policies and mechanisms cost, as in the paper that --paper names, zero-slack-trace is who runs when
-    /// under zero slack, and where no task does
-    #[arg(value_name = "primitives|overhead|zero-slack-trace")]
+    /// What to measure: primitives are the system calls and wake-ups of real runs, barriers what it takes two CPUs to
+    /// meet, sleeps how long a thread sleeps that asks for so much, overhead is what policies and mechanisms cost, as in
+    /// the paper that --paper names, zero-slack-trace is who runs when under zero slack, and where no task does
+    #[arg(value_name = "primitives|barriers|sleeps|overhead|zero-slack-trace")]
     pub(crate) what: String,
     /// overhead: the paper whose experiment is repeated
     #[arg(long, value_name = "huang2014")]

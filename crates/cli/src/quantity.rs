@@ -1,5 +1,6 @@
 //! Times and shares as people read them.
 
+use vestal_result::run::ClockSkew;
 use vestal_workload::quantity::time_text;
 
 /// A time of the model, exactly.
@@ -28,6 +29,17 @@ pub(crate) fn short(nanos: u64) -> String {
 /// The same of a time that there may be; a dash where there is none.
 pub(crate) fn short_or_dash(nanos: Option<u64>) -> String {
     nanos.map_or_else(|| "-".to_owned(), short)
+}
+
+/// By how much clocks of CPUs differ, and what that means.
+pub(crate) fn apart(skew: &ClockSkew) -> String {
+    let counters = skew.tsc_ns.map_or_else(String::new, |tsc| {
+        format!(", their time stamp counters by {}", short(tsc))
+    });
+    format!(
+        "clocks of the CPUs differ by at most {}{counters}: what overlaps across CPUs by less may not have overlapped",
+        short(skew.monotonic_ns)
+    )
 }
 
 /// `part` of `whole` in percent.

@@ -411,13 +411,15 @@ mod watch {
     }
 
     #[test]
-    fn servers_and_levels_are_shown_by_their_tasks() {
+    fn servers_levels_and_frame_tables_are_shown_by_their_tasks() {
         let parameters = "examples/parameters/mc2-one-cpu.json";
         let mc2 = format!("examples/mc2-one-cpu.toml --policy mc2 --parameters {parameters}");
         let hsf = "examples/hsf-figure-14.toml --policy hsf".to_owned();
+        let ftts = "examples/frames.toml --policy ftts --cpus 0,1".to_owned();
         for (set, tasks) in [
             (hsf, ["task1", "task2"].as_slice()),
             (mc2, &["flight", "radar", "map", "log"]),
+            (ftts, &["attitude", "position", "map", "radio"]),
         ] {
             let (view, rest) = watched_set("", &format!("{set} --for 1s"), "");
             for task in tasks {

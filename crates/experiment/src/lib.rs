@@ -9,6 +9,7 @@
 //! take long end by counting steps.
 #![forbid(unsafe_code)]
 
+pub mod barriers;
 mod carried;
 pub mod charts;
 pub mod checksum;
@@ -27,6 +28,7 @@ pub mod plot;
 mod questions;
 mod several;
 mod simulation;
+pub mod sleeps;
 mod spec;
 pub mod store;
 pub mod summary;

@@ -13,6 +13,7 @@ use crate::recording::Recording;
 use crate::report::{Ended, Report};
 use crate::rights::Rights;
 use crate::server_trial;
+use crate::skew::{ClockSkew, clock_skew};
 use crate::stop::Watch;
 use crate::sys::Processor;
 use crate::sys::continued::Continued;
@@ -174,8 +175,11 @@ impl Executive {
             _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
         let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu, &rights));
         let calibrations = calibrations.collect::<Result<_, _>>()?;
+        let processors = plan.cpus.iter().map(|cpu| cpu.processor);
+        let clock_skew = clock_skew(processors, i32::from(self.config.priorities.0))
+            .map_err(RunError::system("compare the clocks of the CPUs"))?;
         let frames = self.frames.take();
-        let launch = self.launch(plan, calibrations);
+        let launch = self.launch(plan, calibrations, clock_skew);
         match frames {
             Some(frames) => frames::execute(launch, frames, span),
             None => launch.execute(span),
@@ -222,13 +226,19 @@ impl Executive {
         frames.misfit(self.cpus.iter().map(|cpu| cpu.tasks.len()))
     }
 
-    fn launch(self, plan: RunPlan, calibrations: Vec<Calibration>) -> Launch {
+    fn launch(
+        self,
+        plan: RunPlan,
+        calibrations: Vec<Calibration>,
+        clock_skew: Option<ClockSkew>,
+    ) -> Launch {
         Launch {
             config: self.config,
             plan,
             cpus: self.cpus.into_iter().zip(self.bodies).collect(),
             recording: self.recording,
             calibrations,
+            clock_skew,
             #[cfg(feature = "real")]
             fault: self.fault,
         }
@@ -280,7 +290,7 @@ impl Executive {
             let Ok(plan) = trial.prepare(rights) else {
                 return Ok(None);
             };
-            let launch = trial.launch(plan, vec![Calibration::default()]);
+            let launch = trial.launch(plan, vec![Calibration::default()], None);
             let report = launch.execute(server_trial::SPAN)?;
             let found = server_trial::granularity(&report);
             if found.is_some() || report.ended != Ended::Finished {

@@ -20,6 +20,7 @@ use crate::recording::{
 };
 use crate::report::{Ended, Report};
 use crate::run::Run;
+use crate::skew::ClockSkew;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::continued::Continued;
@@ -45,6 +46,8 @@ pub(crate) struct Launch {
     pub(crate) recording: Option<Recording>,
     /// By CPU: what was tried out.
     pub(crate) calibrations: Vec<Calibration>,
+    /// By how much the clocks of the processors differ.
+    pub(crate) clock_skew: Option<ClockSkew>,
     /// For all CPUs, or for one of them.
     #[cfg(feature = "real")]
     pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
@@ -133,6 +136,7 @@ impl Launch {
         let measured = Measured {
             ended,
             mechanism: self.config.mechanism,
+            clock_skew: self.clock_skew,
             recorded,
             continued: Continued::instants(),
             watchdog: run.watchdog.cost(),

@@ -1,6 +1,10 @@
 //! What of this world can be measured apart from a run, for benchmarks.
 
+mod pair;
+
 pub use crate::calibrate::calibrate;
+pub use crate::skew::clock_skew;
+pub use pair::{Met, Pair};
 
 use crate::error::RunError;
 use crate::recording::{Recording, Rings};

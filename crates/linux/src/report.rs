@@ -7,6 +7,8 @@ use crate::foreign::ForeignThread;
 use crate::monitor::Monitor;
 pub use crate::parts::Part;
 pub use crate::recording::Recorded;
+use crate::skew::ClockSkew;
+use crate::stamps::Clock;
 use crate::sys::Processor;
 use vestal_core::{Duration, Instant, JobId, Level, Service};
 use vestal_statistics::Summary;
@@ -39,6 +41,8 @@ pub struct Report {
     pub watchdog: ThreadCost,
     /// How often the process was continued after it had been stopped.
     pub continued: u64,
+    /// By how much the clocks of its processors differ; `None` where it had one, and where that could not be found out in time.
+    pub clock_skew: Option<ClockSkew>,
     /// What was recorded, if the run was.
     pub recorded: Option<Recorded>,
     /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
@@ -84,6 +88,8 @@ pub struct FrameReport {
     pub counts: FrameCounts,
     /// Where the CPUs waited for each other.
     pub barrier: Barrier,
+    /// What was read to measure how long something took, and while threads spun.
+    pub clock: Clock,
     /// By how much later than its table says a sub-frame may begin.
     pub overhead: Service,
     /// By how much later than it should a frame began that no other one kept, in nanoseconds.

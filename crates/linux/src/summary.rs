@@ -13,6 +13,7 @@ use crate::report::{
     MonitoringReport, Overhead, PartsReport, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
+use crate::skew::ClockSkew;
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
@@ -20,6 +21,7 @@ use vestal_statistics::{Histogram, Summary};
 pub(crate) struct Measured {
     pub(crate) ended: Ended,
     pub(crate) mechanism: Mechanism,
+    pub(crate) clock_skew: Option<ClockSkew>,
     pub(crate) recorded: Option<Recorded>,
     /// Clock readings at which the process was continued.
     pub(crate) continued: Vec<u64>,
@@ -68,6 +70,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
         frames: None,
         watchdog: measured.watchdog,
         continued: measured.continued.len() as u64,
+        clock_skew: measured.clock_skew,
         recorded: measured.recorded,
         stuck,
     }

@@ -2,6 +2,7 @@
 
 use crate::Format;
 use crate::claim::Finding;
+use crate::run::ClockSkew;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vestal_statistics::Quartiles;
@@ -70,6 +71,69 @@ pub struct Primitive {
     pub p99_ns: u64,
     /// The largest.
     pub max_ns: u64,
+}
+
+/// The result of `bench barriers`: what it takes two CPUs to meet, by the barriers that frame tables have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Barriers {
+    /// The format.
+    pub format: Format,
+    /// `barriers`.
+    pub bench: String,
+    /// The CPUs of this machine that met.
+    pub cpus: Vec<usize>,
+    /// By how much their clocks differ.
+    #[serde(default)]
+    pub clock_skew: Option<ClockSkew>,
+    /// Meetings count to which both came at most so far apart.
+    pub within_ns: u64,
+    /// By barrier, all in the same run.
+    pub barriers: Vec<BarrierMeetings>,
+    /// What became of claims.
+    pub claims: Vec<Finding>,
+}
+
+/// Meetings of two CPUs at one barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BarrierMeetings {
+    /// Its name, as of `--barrier`, and by what it spins if that is not the clock.
+    pub name: String,
+    /// How many meetings do not count, because the two came further apart.
+    pub apart: u64,
+    /// From when the last one came: until the one that waited went on, and until both had gone on.
+    pub costs: Vec<Primitive>,
+}
+
+/// The result of `bench sleeps`: how long a thread really sleeps that asks for so much.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sleeps {
+    /// The format.
+    pub format: Format,
+    /// `sleeps`.
+    pub bench: String,
+    /// The CPU.
+    pub cpu: usize,
+    /// By argument, ascending.
+    pub sleeps: Vec<Sleep>,
+    /// What became of claims.
+    pub claims: Vec<Finding>,
+}
+
+/// How long sleeps with one argument took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sleep {
+    /// What was asked for.
+    pub argument_ns: u64,
+    /// How often.
+    pub count: u64,
+    /// The mean, rounded up.
+    pub mean_ns: u64,
+    /// The median.
+    pub median_ns: u64,
+    /// The first percentile: 98 % of the sleeps lie between this and the next, of fewer than a hundred all.
+    pub low_ns: u64,
+    /// The 99th percentile.
+    pub high_ns: u64,
 }
 
 /// The result of `bench zero-slack-trace`: who had the CPU when under zero slack, simulated and measured, and where

@@ -335,6 +335,9 @@ pub struct Frames {
     /// Where the CPUs waited for each other; null for a simulated run, and where there are no frames.
     #[serde(default)]
     pub barrier: Option<Barrier>,
+    /// What its threads read to measure how long something takes, and while they spin; null as above.
+    #[serde(default)]
+    pub clock: Option<Clock>,
 }
 
 /// Where the CPUs of a frame table wait for each other.
@@ -347,6 +350,16 @@ pub enum Barrier {
     Futex,
     /// A word that is looked at for some time before the futex.
     Spin,
+}
+
+/// What threads read to measure how long something takes, and while they spin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// `clock_gettime`.
+    Monotonic,
+    /// The time stamp counter.
+    Tsc,
 }
 
 /// Whose costs a simulated run takes of its CPUs.
@@ -479,6 +492,10 @@ pub struct Enforced {
     pub held: Option<u64>,
     /// How often they went on all the same.
     pub held_in_vain: Option<u64>,
+    /// By how much clocks of its CPUs differ, so that what overlaps across CPUs by less may not have overlapped; null where
+    /// it had one CPU of the machine, and where something kept that from being measured.
+    #[serde(default)]
+    pub clock_skew: Option<ClockSkew>,
     /// How many records the traces got; null if there is none.
     pub records: Option<u64>,
     /// Notices, mode changes, notes about jobs and trace records that are missing.
@@ -514,6 +531,16 @@ pub struct Detected {
     pub second: u64,
     /// In a later one.
     pub later: u64,
+}
+
+/// By how much readings of clocks on different CPUs of the machine differ at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockSkew {
+    /// Of the clock by which everything is dated.
+    pub monotonic_ns: u64,
+    /// Of the time stamp counter; null where the processor has no invariant one.
+    #[serde(default)]
+    pub tsc_ns: Option<u64>,
 }
 
 /// What the run's own threads used, and why its manager was woken.

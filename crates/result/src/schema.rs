@@ -34,6 +34,8 @@ documents! {
     replay::Comparison,
     doctor::Examination,
     bench::Primitives,
+    bench::Barriers,
+    bench::Sleeps,
     bench::ZeroSlackTrace,
     bench::Overhead,
     files::Generated,

@@ -15,5 +15,5 @@ pub mod spread;
 
 pub use histogram::{Histogram, Summary};
 pub use mean::{Confidence, Mean};
-pub use order::{Quartiles, median, median_interval, spearman};
+pub use order::{Quartiles, median, median_interval, percentile, spearman};
 pub use spread::Spread;

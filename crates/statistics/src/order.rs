@@ -8,6 +8,17 @@ pub fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
+/// Of sorted values that of rank `ceil(count * per_mille / 1000)`, 1 for 0 per mille (the nearest-rank percentile); `None` of
+/// none.
+#[must_use]
+pub fn percentile(sorted: &[u64], per_mille: u16) -> Option<u64> {
+    let rank = (sorted.len() as u128 * u128::from(per_mille)).div_ceil(1000);
+    let index = usize::try_from(rank).ok()?.saturating_sub(1);
+    sorted
+        .get(index.min(sorted.len().saturating_sub(1)))
+        .copied()
+}
+
 /// A median with its quartiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(
@@ -123,6 +134,19 @@ fn pearson(first: &[f64], second: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_nearest_rank() {
+        let values: Vec<u64> = (1..=200).collect();
+        let found = [0, 5, 6, 10, 500, 990, 1_000].map(|share| percentile(&values, share));
+        assert_eq!(found, [1, 1, 2, 2, 100, 198, 200].map(Some));
+        let few = [7, 8, 30];
+        assert_eq!(
+            [10, 500, 990].map(|share| percentile(&few, share)),
+            [7, 8, 30].map(Some)
+        );
+        assert_eq!(percentile(&[], 500), None);
+    }
 
     #[test]
     fn quartiles_are_between_values() {

@@ -22,6 +22,15 @@ pub fn sleep_until(nanos: u64) {
     }
 }
 
+/// Sleeps for so long from now on, on `CLOCK_MONOTONIC`, or until a signal comes.
+pub fn sleep_for(nanos: u64) {
+    let time = libc_timespec(nanos);
+    // SAFETY: `time` is valid for reading; the remainder is not asked for.
+    unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const time, ptr::null_mut());
+    }
+}
+
 /// A timer that is waited for by reading.
 #[derive(Debug)]
 pub struct TimerFd(OwnedFd);

@@ -19,6 +19,7 @@ mod processor;
 pub mod sched;
 pub mod schedstat;
 pub mod signal;
+pub mod stamp;
 pub mod stop;
 pub mod suspension;
 pub mod timer;

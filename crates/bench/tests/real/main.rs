@@ -6,6 +6,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "tests may fail loudly")]
 
+mod barriers;
 mod preemption;
 mod primitives;
 mod slack_trace;
+mod sleeps;

@@ -1,10 +1,10 @@
 //! Which primitives are measured: names, counts and order, no times.
 
 use vestal_bench::primitives::measure;
-use vestal_linux::Rights;
+use vestal_linux::{Clock, Rights};
 use vestal_testkit::machine::{alone, real_time_threads};
 
-const ALWAYS: [&str; 13] = [
+const ALWAYS: [&str; 14] = [
     "budget overshoot: manager",
     "budget overshoot: heartbeat of 1 ms",
     "budget overshoot: posix-timer",
@@ -12,6 +12,7 @@ const ALWAYS: [&str; 13] = [
     "CPU clock of a blocked thread",
     "arm and disarm: wall timer",
     "arm and disarm: posix-timer",
+    "clock_gettime",
     "trace record",
     "futex wake with switch, same CPU",
     "release of a less urgent thread",
@@ -40,6 +41,9 @@ fn all_that_this_machine_has_is_measured() {
     let mut expected = ALWAYS.to_vec();
     if rights.perf {
         expected.extend(WITH_PERF);
+    }
+    if Clock::Tsc.is_there() {
+        expected.push("time stamp counter");
     }
     if rights.processors.len() > 1 {
         expected.extend(WITH_TWO_CPUS);

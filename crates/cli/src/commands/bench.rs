@@ -1,8 +1,10 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
+mod barriers;
 mod costs;
 mod overhead;
 mod slack_trace;
+mod sleeps;
 
 pub(super) use costs::mechanisms;
 
@@ -15,11 +17,20 @@ use crate::real;
 use crate::table::Grid;
 use vestal_result::Format;
 use vestal_result::bench::{Mechanism, Primitive, Primitives};
+use vestal_result::claim::Finding;
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
         "primitives" => refuse_options(args)?,
         "overhead" => return overhead::overhead(args, output),
+        "barriers" => {
+            refuse_options(args)?;
+            return barriers::barriers(output);
+        }
+        "sleeps" => {
+            refuse_options(args)?;
+            return sleeps::sleeps(output);
+        }
         "zero-slack-trace" => {
             refuse_options(args)?;
             return slack_trace::slack_trace(output);
@@ -28,7 +39,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
             return Err(Failure::input(what, why).with_help(
-                "this version knows: vestal bench primitives, vestal bench overhead, vestal bench zero-slack-trace",
+                "this version knows: vestal bench primitives, vestal bench barriers, vestal bench overhead, vestal bench sleeps, vestal bench zero-slack-trace",
             ));
         }
     }
@@ -56,6 +67,20 @@ fn table(what: &str, costs: &[Primitive], output: &Output) -> String {
         .number("p99", |cost| short(cost.p99_ns))
         .number("max", |cost| short(cost.max_ns));
     grid.render()
+}
+
+/// What became of claims, for people.
+fn claims(findings: &[Finding]) -> String {
+    let lines = findings.iter().map(|found| {
+        let Finding {
+            claim,
+            verdict,
+            numbers,
+            ..
+        } = found;
+        format!("\n{verdict}: {claim}\n{numbers}\n")
+    });
+    lines.collect()
 }
 
 fn section(mechanism: &Mechanism, output: &Output) -> String {

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
-use crate::real::{self, Barrier, Mechanism, Monitor, RealRun, Settings};
+use crate::real::{self, Barrier, Clock, Mechanism, Monitor, RealRun, Settings};
 use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
@@ -101,6 +101,8 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         ("spin", Barrier::Spin),
     ];
     let barrier = chosen("--barrier", args.barrier.as_deref(), &barriers)?;
+    let clocks = [("monotonic", Clock::Monotonic), ("tsc", Clock::Tsc)];
+    let clock = chosen("--clock", args.clock.as_deref(), &clocks)?;
     let mechanisms = [
         ("vestal", Mechanism::Vestal),
         ("huang2014", Mechanism::Huang2014),
@@ -116,6 +118,7 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         monitor,
         pace_ns,
         barrier,
+        clock,
         deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,

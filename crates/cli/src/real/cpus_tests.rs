@@ -10,7 +10,7 @@ use vestal_linux::report::{
     MonitoringReport, Part, PartsReport, TaskReport, ThreadCost, ThreadCosts, Wakeups,
 };
 use vestal_linux::rights::Throttling;
-use vestal_linux::{Ended, Report, Rights, Summary};
+use vestal_linux::{ClockSkew, Ended, Report, Rights, Summary};
 use vestal_result::run::{Detected, Monitoring};
 
 const TWO_CPUS: &str = "../../examples/two-cpus.toml";
@@ -390,6 +390,7 @@ fn report(cpus: Vec<CpuReport>) -> Report {
         cpus,
         watchdog: ThreadCost::default(),
         continued: 0,
+        clock_skew: None,
         recorded: None,
         stuck: Vec::new(),
     }
@@ -405,7 +406,14 @@ fn of_two(session: &Session) -> Report {
         });
         of_cpu(processor, tasks.collect(), ms)
     };
-    report(vec![of(0, 4, 20), of(1, 6, 10)])
+    let skew = ClockSkew {
+        monotonic_nanos: 120,
+        stamp_nanos: Some(90),
+    };
+    Report {
+        clock_skew: Some(skew),
+        ..report(vec![of(0, 4, 20), of(1, 6, 10)])
+    }
 }
 
 #[test]
@@ -480,6 +488,8 @@ fn figures_of_the_machine_are_sums_and_extremes_of_all_cpus() {
         (enforced.busy_periods.count, enforced.busy_periods.median_ns),
         (2, 7)
     );
+    let skew = enforced.clock_skew.unwrap();
+    assert_eq!((skew.monotonic_ns, skew.tsc_ns), (120, Some(90)));
     assert_eq!(enforced.monitor, "manager");
     let expected = Monitoring {
         activations: 12,
@@ -554,4 +564,5 @@ fn a_single_cpu_is_called_by_its_processor() {
     assert_eq!(run.cpus[0].cpu, 6);
     assert_eq!(run.modes[0].cpu, Some(6));
     assert!(run.tasks.iter().all(|row| row.cpu == Some(6)));
+    assert_eq!(run.machine.enforced.unwrap().clock_skew, None);
 }

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use vestal_result::bench::{Preemptions, Primitive, ZeroSlackTrace};
+use vestal_result::bench::{Barriers, Preemptions, Primitive, Sleeps, ZeroSlackTrace};
 use vestal_result::doctor::Examination;
 
 pub(crate) fn execute(
@@ -25,6 +25,20 @@ pub(crate) fn execute(
 pub(crate) fn primitives(_: &Output) -> Result<Vec<Primitive>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn barriers(_: &Output) -> Result<Barriers, Failure> {
+    Err(Failure::machine(
+        "measure the barriers",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn sleeps(_: &Output) -> Result<Sleeps, Failure> {
+    Err(Failure::machine(
+        "measure how long threads sleep",
         "real runs need Linux with SCHED_FIFO",
     ))
 }

@@ -3,7 +3,7 @@
 
 use super::cpus::{config, entry_of, with_task};
 use super::share::ppm;
-use super::{Barrier, Settings};
+use super::{Barrier, Clock, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::quantity::short;
@@ -76,15 +76,18 @@ fn places(lists: &FrameLists) -> Vec<Vec<usize>> {
 pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failure> {
     let policy = &session.system.policy;
     let Some((_, lists)) = of(session) else {
-        return match settings.barrier {
-            None => Ok(()),
-            Some(_) => {
-                let what = format!("use --barrier with {policy}");
-                let why = "its CPUs do not wait for each other";
-                Err(Failure::input(what, why).with_help("leave out --barrier"))
-            }
-        };
+        let why = "its CPUs do not wait for each other";
+        let unused = [
+            ("--barrier", settings.barrier.is_some(), why),
+            (
+                "--clock",
+                settings.clock.is_some(),
+                "nothing is measured there by another clock than that of decisions",
+            ),
+        ];
+        return refuse(policy, &unused);
     };
+    check_clock(clock(settings), clock(settings).is_there())?;
     let unused = [
         (
             "--monitor",
@@ -101,18 +104,8 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
             settings.observe,
             "a frame table has no budgets, and without its order nothing is left of it",
         ),
-        (
-            "--watch",
-            settings.watch,
-            "the live view shows one running job where all CPUs decide together",
-        ),
     ];
-    for (option, is_given, why) in unused {
-        if is_given {
-            let failure = Failure::input(format!("use {option} with {policy}"), why);
-            return Err(failure.with_help(format!("leave out {option}")));
-        }
-    }
+    refuse(policy, &unused)?;
     let spare = in_all(lists, settings);
     let fits = lists.clone().with_overhead(spare);
     let refused = |fault: vestal_policy::FrameFault| {
@@ -127,6 +120,33 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
             .with_help("shorten execution times, lengthen periods, or use `vestal simulate`")
     };
     fits.map(|_| ()).map_err(refused)
+}
+
+/// The first of these options that was given, with what there is against it.
+fn refuse(policy: &str, unused: &[(&str, bool, &str)]) -> Result<(), Failure> {
+    let mut given = unused.iter().filter(|(_, is_given, _)| *is_given);
+    given.next().map_or(Ok(()), |(option, _, why)| {
+        let failure = Failure::input(format!("use {option} with {policy}"), *why);
+        Err(failure.with_help(format!("leave out {option}")))
+    })
+}
+
+/// What threads read to measure how long something takes.
+fn clock(settings: &Settings) -> vestal_linux::Clock {
+    match settings.clock.unwrap_or_default() {
+        Clock::Monotonic => vestal_linux::Clock::Monotonic,
+        Clock::Tsc => vestal_linux::Clock::Tsc,
+    }
+}
+
+/// Refuses a clock that is not there.
+fn check_clock(clock: vestal_linux::Clock, is_there: bool) -> Result<(), Failure> {
+    if is_there {
+        return Ok(());
+    }
+    let what = format!("use --clock {}", clock.name());
+    let why = "this processor does not say that its time stamp counter is invariant (CPUID 8000_0007h, EDX, bit 8): it may stop, or go on at another rate";
+    Err(Failure::machine(what, why).with_help("leave out --clock"))
 }
 
 /// What a sub-frame may be late by: what the table has to spare, and what this world takes.
@@ -176,6 +196,7 @@ pub(super) fn executive(
         },
         allowances: allowances(lists),
         places: places(lists),
+        clock: clock(settings),
     };
     let mut config = config(settings, true);
     config.tolerance = Some(overhead(lists, settings));

@@ -37,6 +37,17 @@ fn settings() -> Settings {
 }
 
 #[test]
+fn a_clock_that_is_not_there_is_the_fault_of_the_machine_and_says_what_mends_it() {
+    let tsc = vestal_linux::Clock::Tsc;
+    let failure = check_clock(tsc, false).unwrap_err();
+    assert_eq!(failure.exit, Exit::Machine);
+    assert!(failure.what.contains("--clock tsc"), "{}", failure.what);
+    assert!(failure.why.contains("is invariant"), "{}", failure.why);
+    assert_eq!(failure.help, ["leave out --clock"]);
+    assert!(check_clock(tsc, true).is_ok());
+}
+
+#[test]
 fn what_a_frame_table_does_not_have_is_refused_one_by_one() {
     let monitor = Some(Monitor::Perf);
     let base = settings;
@@ -56,13 +67,6 @@ fn what_a_frame_table_does_not_have_is_refused_one_by_one() {
             },
             "without its order",
         ),
-        (
-            Settings {
-                watch: true,
-                ..base()
-            },
-            "one running job",
-        ),
     ] {
         let failure = check(&framed("lo"), &settings).unwrap_err();
         assert!(failure.why.contains(why), "{why}: {}", failure.why);
@@ -71,9 +75,16 @@ fn what_a_frame_table_does_not_have_is_refused_one_by_one() {
         assert!(check(&session(TWO_CPUS, "pedf-vd", "lo"), &settings).is_ok());
     }
     let barrier = Some(Barrier::Pthread);
-    let settings = Settings { barrier, ..base() };
-    assert!(check(&framed("lo"), &settings).is_ok());
-    assert!(check(&session(TWO_CPUS, "pedf-vd", "lo"), &settings).is_err());
+    let clock = Some(Clock::Monotonic);
+    let watch = Settings {
+        watch: true,
+        ..base()
+    };
+    assert!(check(&framed("lo"), &watch).is_ok());
+    for settings in [Settings { barrier, ..base() }, Settings { clock, ..base() }] {
+        assert!(check(&framed("lo"), &settings).is_ok());
+        assert!(check(&session(TWO_CPUS, "pedf-vd", "lo"), &settings).is_err());
+    }
 }
 
 /// The longest frame of the example takes 9 ms of 10 at LO.

@@ -2,15 +2,15 @@
 
 use super::Settings;
 use super::{frames, parts, threads};
-use crate::quantity::short;
+use crate::quantity::{apart, short};
 use crate::session::Session;
 use vestal_core::Service;
 use vestal_linux::report::{
     Cause, CpuReport, Detections, EnforcementReport, MachineReport, MonitoringReport, StolenTime,
     Suspensions,
 };
-use vestal_linux::{Mechanism, Report, Summary};
-use vestal_result::run::{Detected, Enforced, Machine, Monitoring, Stolen};
+use vestal_linux::{ClockSkew, Mechanism, Report, Summary};
+use vestal_result::run::{self, Detected, Enforced, Machine, Monitoring, Stolen};
 use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
@@ -45,6 +45,7 @@ pub(super) fn machine_lines(
         lines.extend(frames::lines(found, lists));
         lines.push(frames::terms(lists, settings));
     }
+    lines.extend(skew_line(report));
     if report.continued > 0 {
         lines.push(format!(
             "the process was stopped and continued {} times",
@@ -67,6 +68,23 @@ pub(super) fn machine_lines(
         short(report.own_cpu().as_nanos()),
     ));
     lines
+}
+
+/// By how much the clocks of CPUs differ, as results say it.
+pub(super) fn clock_skew(found: ClockSkew) -> run::ClockSkew {
+    run::ClockSkew {
+        monotonic_ns: found.monotonic_nanos,
+        tsc_ns: found.stamp_nanos,
+    }
+}
+
+fn skew_line(report: &Report) -> Option<String> {
+    let first = report.cpus.first()?.processor;
+    let several = report.cpus.iter().any(|cpu| cpu.processor != first);
+    several.then(|| match report.clock_skew {
+        Some(skew) => apart(&clock_skew(skew)),
+        None => "by how much the clocks of the CPUs differ could not be measured".to_owned(),
+    })
 }
 
 fn lateness_line(cpu: &CpuReport) -> Option<String> {
@@ -370,6 +388,7 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             server_overshoot_max_ns: servers.max,
             held: counted(|held| held.times),
             held_in_vain: counted(|held| held.ineffective),
+            clock_skew: report.clock_skew.map(clock_skew),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
             own: threads::costs(report),

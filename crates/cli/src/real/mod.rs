@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
+mod barriers;
+#[cfg(target_os = "linux")]
 mod costs;
 #[cfg(target_os = "linux")]
 mod cpus;
@@ -29,18 +31,22 @@ mod share;
 #[cfg(target_os = "linux")]
 mod slack_trace;
 #[cfg(target_os = "linux")]
+mod sleeps;
+#[cfg(target_os = "linux")]
 mod threads;
 #[cfg(target_os = "linux")]
 mod work;
 
+#[cfg(target_os = "linux")]
+pub(crate) use barriers::barriers;
 #[cfg(target_os = "linux")]
 pub(crate) use costs::{costs, two_processors};
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, costs, examine, execute, machine, measure, preemptions, primitives,
-    slack_trace, two_processors,
+    RELEASE, SWITCH, barriers, costs, examine, execute, machine, measure, preemptions, primitives,
+    slack_trace, sleeps, two_processors,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
@@ -48,6 +54,8 @@ pub(crate) use linux::{execute, primitives};
 pub(crate) use overhead::{machine, measure, preemptions};
 #[cfg(target_os = "linux")]
 pub(crate) use slack_trace::slack_trace;
+#[cfg(target_os = "linux")]
+pub(crate) use sleeps::sleeps;
 #[cfg(target_os = "linux")]
 pub(crate) use vestal_bench::primitives::{RELEASE, SWITCH};
 
@@ -68,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) pace_ns: Option<u64>,
     /// Where the CPUs of a frame table wait for each other, if that was said.
     pub(crate) barrier: Option<Barrier>,
+    /// What threads of a frame table read for stamps, if that was said.
+    pub(crate) clock: Option<Clock>,
     /// Whether demoted jobs end at the next idle instant only.
     pub(crate) deferred: bool,
     /// Whether nothing is enforced.
@@ -144,6 +154,16 @@ pub(crate) enum Barrier {
     /// A word that is looked at for some time before the futex.
     #[default]
     Spin,
+}
+
+/// What threads of a frame table read to measure how long something takes, and while they spin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// `clock_gettime`.
+    #[default]
+    Monotonic,
+    /// The time stamp counter.
+    Tsc,
 }
 
 /// What `doctor` is asked for.

@@ -9,8 +9,8 @@ use vestal_core::{CpuId, TaskId};
 use vestal_linux::report::{CpuReport, Ended, FrameReport, TaskReport};
 use vestal_linux::{Report, Summary};
 use vestal_result::run::{
-    Barrier, CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow, Tardiness,
-    TaskRow,
+    Barrier, Clock, CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow,
+    Tardiness, TaskRow,
 };
 use vestal_trace::World;
 
@@ -124,6 +124,10 @@ fn of_frames(found: &FrameReport, session: &Session) -> Frames {
             vestal_linux::Barrier::Pthread => Barrier::Pthread,
             vestal_linux::Barrier::Futex => Barrier::Futex,
             vestal_linux::Barrier::Spin => Barrier::Spin,
+        }),
+        clock: Some(match found.clock {
+            vestal_linux::Clock::Monotonic => Clock::Monotonic,
+            vestal_linux::Clock::Tsc => Clock::Tsc,
         }),
     }
 }

@@ -73,10 +73,11 @@ fn headline(model: &Model, frozen: bool) -> Paragraph<'static> {
 
 /// A band for each domain.
 fn mode_bands(model: &Model, area: Rect) -> Paragraph<'static> {
-    let names = model.setting.lanes.iter().map(|name| format!("{name} "));
-    let names = names.chain(std::iter::repeat(String::new()));
-    let lanes = model.lanes.iter().zip(names);
-    let bands = lanes.map(|(lane, name)| mode_band(model, lane, &name, area));
+    let lanes = model.lanes.iter().zip(&model.setting.lanes);
+    let bands = lanes.map(|(lane, (name, _))| match model.lanes.len() {
+        1 => mode_band(model, lane, "", area),
+        _ => mode_band(model, lane, &format!("{name} "), area),
+    });
     Paragraph::new(bands.collect::<Vec<Line<'_>>>())
 }
 
@@ -130,7 +131,7 @@ fn tasks(frame: &mut Frame<'_>, model: &Model, choice: &mut Choice, area: Rect) 
     let widths = [
         longest(names, 4),
         longest(&mut model.setting.levels.iter(), 5),
-        Constraint::Length(8),
+        state_width(model),
         Constraint::Length(u16::try_from(BAR).unwrap_or(10) + 5),
         Constraint::Length(10),
         Constraint::Length(10),
@@ -151,13 +152,28 @@ fn tasks(frame: &mut Frame<'_>, model: &Model, choice: &mut Choice, area: Rect) 
     frame.render_stateful_widget(table, area, &mut choice.table);
 }
 
-fn row<'a>(model: &Model, setting: &'a TaskSetting, state: &TaskState) -> Row<'a> {
-    let (activity, style) = match state.activity {
+/// Wide enough for a CPU with a number of up to four digits, where that is said.
+fn state_width(model: &Model) -> Constraint {
+    let several = model.setting.lanes.iter().any(|(_, cpus)| *cpus > 1);
+    Constraint::Length(if several { 11 } else { 8 })
+}
+
+/// What a task does, and where, if that is not known from its domain.
+fn activity(model: &Model, setting: &TaskSetting, state: &TaskState) -> (String, Style) {
+    let (text, style) = match state.activity {
         Activity::Waiting => ("waiting", DIM),
         Activity::Ready => ("ready", Style::new()),
-        Activity::Running => ("running", GOOD),
+        Activity::Running(cpu) if model.has_several_cpus(setting) => {
+            return (format!("on CPU {}", cpu.0), GOOD);
+        }
+        Activity::Running(_) => ("running", GOOD),
         Activity::Dropped => ("dropped", CAUTION),
     };
+    (text.to_owned(), style)
+}
+
+fn row<'a>(model: &Model, setting: &'a TaskSetting, state: &TaskState) -> Row<'a> {
+    let (activity, style) = activity(model, setting, state);
     let share = state.max_response_ns.and_then(|max| {
         u128::from(max)
             .checked_mul(100)?
@@ -199,7 +215,7 @@ fn budget<'a>(model: &Model, setting: &TaskSetting, state: &TaskState) -> Cell<'
         return Cell::from(if allowed.is_some() { "no limit" } else { "" });
     };
     let executed = match state.activity {
-        Activity::Ready | Activity::Running => state.executed_ns,
+        Activity::Ready | Activity::Running(_) => state.executed_ns,
         Activity::Waiting | Activity::Dropped => 0,
     };
     let percent = u128::from(executed) * 100 / u128::from(limit.max(1));
@@ -244,11 +260,7 @@ fn machine_line(model: &Model, load: &Load) -> Paragraph<'static> {
     let percent = |permille: u64| format!("{}.{}%", permille / 10, permille % 10);
     let mut spans = vec![Span::raw(format!(
         "{} busy {} ({} in all)   ",
-        if model.lanes.len() == 1 {
-            "CPU"
-        } else {
-            "CPUs"
-        },
+        if model.cpus() == 1 { "CPU" } else { "CPUs" },
         percent(load.recent),
         percent(load.all)
     ))];

@@ -1,5 +1,6 @@
 use super::super::model::tests::{
-    at, completed, domain, job, mode, on_two_cpus, released, setting, started,
+    at, completed, domain, in_one_domain, job, mode, on_two_cpus, released, setting, started,
+    started_on,
 };
 use super::*;
 use ratatui::Terminal;
@@ -168,5 +169,24 @@ fn each_of_two_cpus_has_a_band_for_its_mode() {
     assert!(lines[1].starts_with("CPU 0 mode LO "), "{text}");
     assert!(lines[2].starts_with("CPU 1 mode HI "), "{text}");
     assert!(lines[1].ends_with("0 changes") && lines[2].ends_with("1 changes"));
+    assert!(text.contains("CPUs busy"), "{text}");
+}
+
+#[test]
+fn where_two_cpus_have_one_mode_it_is_said_which_of_them_a_job_has() {
+    let mut model = Model::new(in_one_domain());
+    model.take(&[
+        released(0, job(0, 0)),
+        released(0, job(1, 0)),
+        started_on(0, 0, job(0, 0)),
+        started_on(1, 1, job(1, 0)),
+    ]);
+    let text = text(&drawn(&model, &mut Choice::default(), 100, 14));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1].starts_with("mode LO "), "{text}");
+    for (task, place) in [("camera", "on CPU 0"), ("attitude", "on CPU 1")] {
+        let row = lines.iter().find(|line| line.starts_with(task)).unwrap();
+        assert!(row.contains(place), "{text}");
+    }
     assert!(text.contains("CPUs busy"), "{text}");
 }

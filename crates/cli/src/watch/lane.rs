@@ -1,8 +1,9 @@
-//! What a live view knows of one domain: its mode, and which job has its CPU. A run has one for each CPU of the set.
+//! What a live view knows of one domain: its mode, and which jobs have its CPUs. A run has one for each CPU of the set, or one
+//! for all of them.
 
 use super::model::{MODES_REMEMBERED, remember};
 use std::collections::VecDeque;
-use vestal_core::{Instant, JobId, Level, TaskId};
+use vestal_core::{CpuId, Instant, JobId, Level, TaskId};
 
 /// A domain so far.
 #[derive(Clone, Debug, Default)]
@@ -11,8 +12,8 @@ pub(crate) struct Lane {
     pub(crate) mode: Level,
     pub(crate) mode_changes: u64,
     modes: VecDeque<(Instant, Level)>,
-    /// The jobs that were begun and are not over, in that order.
-    begun: Vec<JobId>,
+    /// The jobs that were begun and are not over, in that order, and where.
+    begun: Vec<(CpuId, JobId)>,
     /// Under native dispatch the tasks that permits suspend for want of slack.
     suspended: Vec<TaskId>,
 }
@@ -25,15 +26,15 @@ impl Lane {
         remember(&mut self.modes, (at, mode), MODES_REMEMBERED);
     }
 
-    /// `job` gets the CPU.
-    pub(super) fn begin(&mut self, job: JobId) {
+    /// `job` gets a CPU.
+    pub(super) fn begin(&mut self, cpu: CpuId, job: JobId) {
         self.leave(job);
-        self.begun.push(job);
+        self.begun.push((cpu, job));
     }
 
-    /// `job` is off the CPU.
+    /// `job` is off its CPU.
     pub(super) fn leave(&mut self, job: JobId) {
-        self.begun.retain(|begun| *begun != job);
+        self.begun.retain(|(_, begun)| *begun != job);
     }
 
     /// A natively dispatched task is suspended, or so no more.
@@ -44,11 +45,19 @@ impl Lane {
         }
     }
 
-    /// The latest begun job that nothing holds back, or else the latest of all.
-    pub(super) fn goes_on(&self) -> Option<JobId> {
-        let free = |job: &&JobId| !self.suspended.contains(&job.task);
-        let all = || self.begun.iter().rev();
-        all().find(free).or_else(|| all().next()).copied()
+    /// The jobs that have a CPU: of each the latest begun job that nothing holds back, or else the latest of all.
+    pub(super) fn running(&self) -> impl Iterator<Item = (CpuId, JobId)> {
+        let latest = self.begun.iter().enumerate().rev();
+        let last_there = latest.filter(|&(place, (cpu, _))| {
+            let later = self.begun.iter().skip(place + 1);
+            later.into_iter().all(|(other, _)| other != cpu)
+        });
+        last_there.map(|(_, &(cpu, last))| {
+            let mut there = self.begun.iter().rev();
+            let free =
+                there.find(|(other, job)| *other == cpu && !self.suspended.contains(&job.task));
+            (cpu, free.map_or(last, |&(_, job)| job))
+        })
     }
 
     /// The highest mode in each of `columns` equal parts of the `window` before `now`; `None` before the

@@ -144,10 +144,8 @@ fn setting(session: &Session, managed: bool) -> Setting {
         let home = domains.iter().position(|domain| domain.tasks.contains(&id));
         home.unwrap_or(0)
     };
-    let lanes = match domains.as_slice() {
-        [_] => Vec::new(),
-        several => several.iter().map(|domain| domain.name.clone()).collect(),
-    };
+    let lanes = domains.iter();
+    let lanes = lanes.map(|domain| (domain.name.clone(), domain.cpus.len() as u64));
     let dispatch = if managed { "managed" } else { "native" };
     let tasks = session.set.tasks.iter().zip(&session.tasks);
     let tasks = tasks.zip((0..).map(TaskId)).map(|((spec, task), id)| {
@@ -172,7 +170,7 @@ fn setting(session: &Session, managed: bool) -> Setting {
         ),
         levels: session.set.levels.clone(),
         duration_ns: session.duration.as_nanos(),
-        lanes,
+        lanes: lanes.collect(),
         tasks: tasks.collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use std::collections::VecDeque;
-use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, StopReason, TaskId};
+use vestal_core::{CpuId, Event, Fact, Instant, JobId, Level, Permit, StopReason, TaskId};
 use vestal_trace::{Record, What};
 
 /// Jobs of one task whose release is remembered, and whose drop is not counted twice.
@@ -32,8 +32,8 @@ pub(crate) struct Setting {
     /// The names of the levels, lowest first.
     pub(crate) levels: Vec<String>,
     pub(crate) duration_ns: u64,
-    /// The names of the domains, in the order of their numbers; without any there is one.
-    pub(crate) lanes: Vec<String>,
+    /// The domains, in the order of their numbers, with what they are called and how many CPUs each has.
+    pub(crate) lanes: Vec<(String, u64)>,
     pub(crate) tasks: Vec<TaskSetting>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) enum Activity {
     Waiting,
     /// A job of it waits for the CPU.
     Ready,
-    /// A job of it has the CPU.
-    Running,
+    /// A job of it has this CPU.
+    Running(CpuId),
     /// Its job lost its priority, or the mode does not admit it.
     Dropped,
 }
@@ -81,7 +81,7 @@ impl TaskState {
     }
 
     fn pending(&self) -> bool {
-        matches!(self.activity, Activity::Ready | Activity::Running)
+        matches!(self.activity, Activity::Ready | Activity::Running(_))
     }
 
     fn dropped(&mut self, sequence: u64) {
@@ -110,7 +110,7 @@ pub(super) fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
 pub(crate) struct Model {
     pub(crate) setting: Setting,
     pub(crate) tasks: Vec<TaskState>,
-    /// A domain each, one at least.
+    /// A domain each.
     pub(crate) lanes: Vec<Lane>,
     /// Which of them has the word.
     present: usize,
@@ -126,7 +126,7 @@ impl Model {
     pub(crate) fn new(setting: Setting) -> Self {
         Self {
             tasks: setting.tasks.iter().map(|_| TaskState::default()).collect(),
-            lanes: vec![Lane::default(); setting.lanes.len().max(1)],
+            lanes: vec![Lane::default(); setting.lanes.len()],
             setting,
             ..Self::default()
         }
@@ -147,7 +147,7 @@ impl Model {
         }
         let span = now.saturating_since(self.now).as_nanos();
         self.now = now;
-        for job in self.lanes.iter().filter_map(Lane::goes_on) {
+        for (_, job) in self.lanes.iter().flat_map(Lane::running) {
             self.busy_ns = self.busy_ns.saturating_add(span);
             if let Some(task) = self.tasks.get_mut(job.task.index()) {
                 task.executed_ns = task.executed_ns.saturating_add(span);
@@ -155,9 +155,20 @@ impl Model {
         }
     }
 
+    /// How many CPUs the run has.
+    pub(crate) fn cpus(&self) -> u64 {
+        self.setting.lanes.iter().map(|(_, cpus)| cpus).sum()
+    }
+
     /// How long the CPUs executed jobs, all together.
     pub(crate) const fn busy_ns(&self) -> u64 {
         self.busy_ns
+    }
+
+    /// Whether a domain does not say which CPU jobs of a task have.
+    pub(crate) fn has_several_cpus(&self, task: &TaskSetting) -> bool {
+        let lane = self.setting.lanes.get(task.lane);
+        lane.is_some_and(|(_, cpus)| *cpus > 1)
     }
 
     /// The domain that a task belongs to.
@@ -227,28 +238,22 @@ impl Model {
                     }
                 }
             }
-            Fact::Started { job, .. } => {
-                if let Some(before) = self.goes_on()
-                    && let Some(task) = self.task(before)
-                    && task.activity == Activity::Running
-                {
-                    task.activity = Activity::Ready;
-                }
-                if let Some(lane) = self.lane() {
-                    lane.begin(job);
-                }
+            Fact::Started { cpu, job } => {
+                self.change(|lane| lane.begin(cpu, job));
                 if let Some(task) = self.task(job) {
                     task.turn_to(job.sequence);
-                    task.activity = Activity::Running;
+                    task.activity = Activity::Running(cpu);
                 }
             }
             Fact::Completed { job, .. } => self.complete(at, job),
             Fact::Stopped { job, why, .. } => {
-                self.leave(job);
+                let task = self.task(job);
+                let ran = task.is_some_and(|task| matches!(task.activity, Activity::Running(_)));
+                self.change(|lane| lane.leave(job));
                 let ended = why == StopReason::Cancelled;
                 if let Some(task) = self.task(job)
                     && task.current == Some(job.sequence)
-                    && task.activity == Activity::Running
+                    && ran
                 {
                     task.activity = if ended {
                         Activity::Dropped
@@ -269,7 +274,7 @@ impl Model {
     }
 
     fn complete(&mut self, at: Instant, job: JobId) {
-        self.leave(job);
+        self.change(|lane| lane.leave(job));
         let Some(task) = self.task(job) else {
             return;
         };
@@ -293,43 +298,35 @@ impl Model {
         };
     }
 
-    /// A job is off the CPU; a natively dispatched one that it had preempted goes on.
-    fn leave(&mut self, job: JobId) {
-        if let Some(lane) = self.lane() {
-            lane.leave(job);
+    /// Something changes in the domain that has the word. A job that has no CPU any more waits for it, and one that gets it
+    /// goes on, as a natively dispatched one does that was preempted.
+    fn change(&mut self, change: impl FnOnce(&mut Lane)) {
+        let Some(lane) = self.lanes.get_mut(self.present) else {
+            return;
+        };
+        let before: Vec<(CpuId, JobId)> = lane.running().collect();
+        change(lane);
+        let after: Vec<(CpuId, JobId)> = lane.running().collect();
+        for (cpu, job) in before {
+            if let Some(task) = self.task(job)
+                && task.activity == Activity::Running(cpu)
+            {
+                task.activity = Activity::Ready;
+            }
         }
-        self.let_go_on();
-    }
-
-    fn let_go_on(&mut self) {
-        if let Some(next) = self.goes_on()
-            && let Some(task) = self.task(next)
-            && task.activity == Activity::Ready
-        {
-            task.activity = Activity::Running;
+        for (cpu, job) in after {
+            if let Some(task) = self.task(job)
+                && task.activity == Activity::Ready
+            {
+                task.activity = Activity::Running(cpu);
+            }
         }
-    }
-
-    /// The job that has the CPU of the domain that has the word.
-    fn goes_on(&self) -> Option<JobId> {
-        self.lanes.get(self.present)?.goes_on()
     }
 
     /// A natively dispatched task is suspended, or so no more.
     fn hold_back(&mut self, id: TaskId, permit: Permit) {
-        let before = self.goes_on();
         let is_suspended = matches!(permit, Permit::Suspended { .. } | Permit::Below { .. });
-        if let Some(lane) = self.lane() {
-            lane.suspend(id, is_suspended);
-        }
-        if before != self.goes_on()
-            && let Some(left) = before
-            && let Some(task) = self.task(left)
-            && task.activity == Activity::Running
-        {
-            task.activity = Activity::Ready;
-        }
-        self.let_go_on();
+        self.change(|lane| lane.suspend(id, is_suspended));
     }
 
     fn take_notice(&mut self, at: Instant, event: Event) {
@@ -383,7 +380,7 @@ impl Load {
         }
         let (since, before) = self.marks.front().copied().unwrap_or((now, 0));
         let span = now.saturating_since(since).as_nanos();
-        let cpus = model.lanes.len() as u64;
+        let cpus = model.cpus();
         self.recent = permille(busy_ns.saturating_sub(before), span.saturating_mul(cpus));
         self.all = permille(busy_ns, now.as_nanos().saturating_mul(cpus));
     }

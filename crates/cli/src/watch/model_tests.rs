@@ -15,7 +15,7 @@ pub(crate) fn setting() -> Setting {
         title: "pair.toml under amc, native dispatch on CPU 1".to_owned(),
         levels: vec!["LO".to_owned(), "HI".to_owned()],
         duration_ns: 10_000_000_000,
-        lanes: Vec::new(),
+        lanes: vec![("CPU 0".to_owned(), 1)],
         tasks: vec![task("camera", 0, &[10, 10]), task("attitude", 1, &[20, 40])],
     }
 }
@@ -56,20 +56,33 @@ pub(crate) fn mode(ms: u64, from: u8, to: u8) -> Record {
     at(ms, What::Notice(Event::ModeChanged { from, to, cause }))
 }
 
+/// The same tasks on two CPUs with one mode.
+pub(crate) fn in_one_domain() -> Setting {
+    let mut setting = setting();
+    setting.lanes = vec![("CPUs 0, 1".to_owned(), 2)];
+    setting
+}
+
+pub(crate) fn started_on(ms: u64, cpu: u16, job: JobId) -> Record {
+    let cpu = CpuId(cpu);
+    seen(ms, Fact::Started { cpu, job })
+}
+
 fn activities(model: &Model) -> Vec<Activity> {
     model.tasks.iter().map(|task| task.activity).collect()
 }
 
 #[test]
 fn a_preempted_job_waits_and_goes_on_when_the_other_one_is_complete() {
-    use Activity::{Ready, Running, Waiting};
+    use Activity::{Ready, Waiting};
+    const RUNNING: Activity = Activity::Running(CPU);
     let mut model = Model::new(setting());
     model.take(&[released(0, job(1, 0)), started(1, job(1, 0))]);
-    assert_eq!(activities(&model), [Waiting, Running]);
+    assert_eq!(activities(&model), [Waiting, RUNNING]);
     model.take(&[released(5, job(0, 0)), started(5, job(0, 0))]);
-    assert_eq!(activities(&model), [Running, Ready]);
+    assert_eq!(activities(&model), [RUNNING, Ready]);
     model.take(&[completed(9, job(0, 0))]);
-    assert_eq!(activities(&model), [Waiting, Running]);
+    assert_eq!(activities(&model), [Waiting, RUNNING]);
     assert_eq!(model.tasks[0].last_response_ns, Some(4_000_000));
     model.take(&[completed(20, job(1, 0))]);
     assert_eq!(activities(&model), [Waiting, Waiting]);
@@ -82,7 +95,7 @@ fn a_preempted_job_waits_and_goes_on_when_the_other_one_is_complete() {
 /// The same tasks on a CPU each.
 pub(crate) fn on_two_cpus() -> Setting {
     let mut setting = setting();
-    setting.lanes = vec!["CPU 0".to_owned(), "CPU 1".to_owned()];
+    setting.lanes = ["CPU 0", "CPU 1"].map(|name| (name.to_owned(), 1)).into();
     setting.tasks[1].lane = 1;
     setting
 }
@@ -125,13 +138,50 @@ fn on_two_cpus_jobs_run_side_by_side_and_each_has_a_mode() {
     ]);
     assert_eq!(
         activities(&model),
-        [Running, Running],
+        [Running(CPU), Running(CPU)],
         "nobody preempts the other"
     );
     let mut load = Load::default();
     load.mark(&model);
     // 13 of twice 11 ms.
     assert_eq!(load.all, 590);
+}
+
+#[test]
+fn jobs_of_a_common_domain_run_side_by_side_and_each_cpu_has_its_own() {
+    use Activity::{Ready, Running, Waiting};
+    let mut model = Model::new(in_one_domain());
+    let [one, other] = [0, 1].map(CpuId);
+    model.take(&[
+        released(0, job(0, 0)),
+        released(0, job(1, 0)),
+        started_on(0, 0, job(0, 0)),
+        started_on(1, 1, job(1, 0)),
+    ]);
+    assert_eq!(activities(&model), [Running(one), Running(other)]);
+    model.take(&[completed(5, job(0, 0))]);
+    assert_eq!(activities(&model), [Waiting, Running(other)]);
+    model.take(&[completed(8, job(1, 0))]);
+    assert_eq!(activities(&model), [Waiting, Waiting]);
+    assert_eq!(model.busy_ns(), 5_000_000 + 7_000_000);
+    let executed = model.tasks.iter().map(|task| task.executed_ns);
+    assert_eq!(executed.collect::<Vec<_>>(), [5_000_000, 7_000_000]);
+    // Of two CPUs.
+    let mut load = Load::default();
+    load.mark(&model);
+    assert_eq!(load.all, 750);
+    // On one CPU they would preempt each other.
+    model.take(&[
+        released(10, job(0, 1)),
+        started_on(10, 1, job(0, 1)),
+        released(11, job(1, 1)),
+        started_on(11, 1, job(1, 1)),
+    ]);
+    assert_eq!(activities(&model), [Ready, Running(other)]);
+    // The mode is that of both.
+    model.take(&[mode(12, 0, 1)]);
+    let lanes: Vec<Level> = model.lanes.iter().map(|lane| lane.mode).collect();
+    assert_eq!(lanes, [Level(1)]);
 }
 
 #[test]
@@ -199,7 +249,10 @@ fn a_suspended_job_leaves_the_cpu_to_the_one_it_had_preempted() {
             },
         ),
     ]);
-    assert_eq!(activities(&model), [Activity::Ready, Activity::Running]);
+    assert_eq!(
+        activities(&model),
+        [Activity::Ready, Activity::Running(CPU)]
+    );
     model.take(&[
         completed(9, job(1, 0)),
         permit(9, Permit::Run { limit: None }),

@@ -46,6 +46,11 @@ fn what_a_frame_table_does_not_have_is_refused_with_what_mends_it() {
             "this version knows: pthread, futex, spin",
         ),
         (
+            "--clock=sundial",
+            "`sundial` is no value of --clock",
+            "this version knows: monotonic, tsc",
+        ),
+        (
             "--cpus=0,1,0",
             "it has 3 entries",
             "for instance --cpus 0,1",
@@ -71,6 +76,10 @@ fn a_barrier_is_for_cpus_that_wait_for_each_other() {
         let expected = format!("failed to use --barrier with {policy}: its CPUs do not wait");
         assert!(said.contains(&expected), "{said}");
         assert!(said.contains("help: leave out --barrier"), "{said}");
+        let said = refused(&[file, "--policy", policy, "--clock", "tsc"]);
+        let expected = format!("failed to use --clock with {policy}: nothing is measured");
+        assert!(said.contains(&expected), "{said}");
+        assert!(said.contains("help: leave out --clock"), "{said}");
     }
 }
 

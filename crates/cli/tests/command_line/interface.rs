@@ -286,6 +286,10 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
             "--quick is an option of",
         ),
         (&["bench", "primitives", "-o", "x"], "-o is an option of"),
+        (
+            &["bench", "barriers", "--cpus", "0"],
+            "--cpus is an option of",
+        ),
         (&["bench", "x"], "vestal bench overhead"),
     ] {
         let done = vestal(arguments);

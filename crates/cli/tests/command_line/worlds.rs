@@ -94,6 +94,7 @@ fn has_the_parts_of_cpus_and_frames(document: &serde_json::Value) {
         keys(&document["frames"]),
         [
             "barrier",
+            "clock",
             "lo_skipped",
             "overhead_ns",
             "overrun",

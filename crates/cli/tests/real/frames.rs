@@ -109,6 +109,8 @@ fn of_tasks(result: &Value, key: &str) -> Vec<Value> {
 fn a_run_with_each_barrier_has_its_frames_counted_and_is_replayed() {
     for barrier in ["pthread", "futex", "spin"] {
         let result = run_and_replay(FRAMES, barrier, "0,1");
+        let skew = &result["machine"]["clock_skew"];
+        assert!(skew["monotonic_ns"].as_u64().unwrap() < 100_000, "{skew}");
         assert_eq!(of_tasks(&result, "released"), [100, 50, 50, 100]);
         assert_eq!(of_tasks(&result, "cpu"), [0, 1, 1, 1]);
         assert_eq!(result["frames"]["total"], 100, "{barrier}");
@@ -116,6 +118,7 @@ fn a_run_with_each_barrier_has_its_frames_counted_and_is_replayed() {
         let skipped = result["frames"]["lo_skipped"].as_u64().unwrap();
         assert!(skipped >= 60, "{barrier}: {skipped}");
         let modes = result["modes"].as_array().unwrap();
+        assert_eq!(result["frames"]["clock"], "monotonic");
         let rises = modes.iter().filter(|change| change["to"] == "HI").count();
         assert_eq!(rises as u64, skipped, "{barrier}");
     }
@@ -174,7 +177,8 @@ fn what_others_take_on_one_cpu_leaves_it_undecided_why_jobs_were_dropped() {
 /// No manager shows that it lives, and no watchdog waits for that.
 #[test]
 fn a_run_of_seconds_comes_to_its_end() {
-    let result = run(FRAMES, "spin", "0,1", &["--scenario", "lo", "--for", "3s"]);
+    let options = ["--scenario", "lo", "--for", "3s"];
+    let result = run(FRAMES, "spin", "0,1", &options);
     assert_eq!(result["frames"]["total"], 300);
     assert_eq!(result["cut"], Value::Null);
     super::adds_up(&result);
@@ -184,6 +188,21 @@ fn a_run_of_seconds_comes_to_its_end() {
     // Where a HI job takes C(LO) the frame goes on, but for what the machine takes.
     let skipped = result["frames"]["lo_skipped"].as_u64().unwrap();
     assert!(skipped <= 30, "{skipped} of 300 frames were late");
+}
+
+/// Where there is one; a machine without refuses it as its own fault.
+#[test]
+fn a_run_says_that_it_was_measured_by_the_time_stamp_counter() {
+    let options = ["--scenario", "lo", "--for", "500ms", "--clock", "tsc"];
+    if vestal_linux::Clock::Tsc.is_there() {
+        let result = run(FRAMES, "spin", "0,1", &options);
+        assert_eq!(result["frames"]["clock"], "tsc");
+        assert_eq!(result["frames"]["total"], 50);
+    } else {
+        let done = vestal(&[&["run", FRAMES, "--policy", "ftts"], &options[..]].concat());
+        assert_eq!(done.exit, 3, "{}", done.stderr);
+        assert!(done.stderr.contains("leave out --clock"), "{}", done.stderr);
+    }
 }
 
 #[test]

@@ -118,3 +118,40 @@ fn an_overhead_experiment_that_is_interrupted_keeps_whole_repetitions() {
     assert!(text.contains("\"interrupted\": true"), "{text}");
     assert!(text.contains("\"repetitions\": 0"), "{text}");
 }
+
+/// Structure, and that the verdict is that of the numbers; how they come about is tested with the benchmark.
+#[test]
+fn barriers_are_compared_in_one_run() {
+    let done = vestal(&["bench", "barriers", "--format", "json"]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    let barriers = document["barriers"].as_array().unwrap();
+    let names: Vec<&str> = barriers
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    let without_counter = ["spin", "futex", "pthread"];
+    let with_counter = ["spin", "spin by tsc", "futex", "pthread"];
+    assert!(
+        names == with_counter || names == without_counter,
+        "{names:?}"
+    );
+    for barrier in barriers {
+        let costs = barrier["costs"].as_array().unwrap();
+        assert_eq!(costs.len(), 2, "{barrier}");
+        for cost in costs {
+            let counted = cost["count"].as_u64().unwrap() + barrier["apart"].as_u64().unwrap();
+            assert_eq!(counted, 1_000, "{barrier}");
+        }
+    }
+    let both = |index: &serde_json::Value| index["costs"][1]["median_ns"].as_u64().unwrap();
+    let claim = &document["claims"][0];
+    // A histogram's medians are up to 1/64 above the true ones.
+    let (spin, pthread) = (both(&barriers[0]), both(&barriers[names.len() - 1]));
+    if spin * 11 < pthread {
+        assert_eq!(claim["verdict"], "confirmed", "{claim}");
+    }
+    if spin * 9 > pthread {
+        assert_eq!(claim["verdict"], "refuted", "{claim}");
+    }
+}

@@ -9,6 +9,7 @@
 //! Who comes last is found elsewhere, under the lock of the domain; these only wait.
 
 use crate::barrier::Barrier;
+use crate::stamps::Stamps;
 use crate::sys::barrier::PthreadBarrier;
 use crate::sys::clock::monotonic_nanos;
 use crate::words::{Entrance, Gate, Passed, Ticket};
@@ -40,15 +41,20 @@ pub(crate) trait Meeting: Debug + Send + Sync {
     fn close(&self);
 }
 
-/// The barrier of this kind for so many threads. `shares`: two of them have one processor.
+/// The barrier of this kind for so many threads, which read `stamps` while they spin. `shares`: two of them have one processor.
 ///
 /// # Errors
 /// What the pthread library says.
-pub(super) fn meeting(kind: Barrier, threads: u32, shares: bool) -> io::Result<Box<dyn Meeting>> {
+pub(crate) fn meeting(
+    kind: Barrier,
+    threads: u32,
+    shares: bool,
+    stamps: Stamps,
+) -> io::Result<Box<dyn Meeting>> {
     Ok(match kind {
         Barrier::Pthread => Box::new(PthreadMeeting::new(threads)?),
         Barrier::Futex => Box::new(FutexMeeting::default()),
-        Barrier::Spin => Box::new(SpinMeeting::for_nanos(spin_nanos(shares))),
+        Barrier::Spin => Box::new(SpinMeeting::for_nanos(spin_nanos(shares), stamps)),
     })
 }
 
@@ -99,12 +105,16 @@ impl Meeting for FutexMeeting {
 pub(crate) struct SpinMeeting {
     waits: FutexMeeting,
     spin_nanos: u64,
+    stamps: Stamps,
 }
 
 impl SpinMeeting {
-    fn for_nanos(spin_nanos: u64) -> Self {
-        let waits = FutexMeeting::default();
-        Self { waits, spin_nanos }
+    fn for_nanos(spin_nanos: u64, stamps: Stamps) -> Self {
+        Self {
+            waits: FutexMeeting::default(),
+            spin_nanos,
+            stamps,
+        }
     }
 }
 
@@ -114,8 +124,8 @@ impl Meeting for SpinMeeting {
     }
 
     fn wait(&self, ticket: Ticket) -> Passed {
-        let until = monotonic_nanos().saturating_add(self.spin_nanos);
-        while monotonic_nanos() < until {
+        let since = self.stamps.now();
+        while self.stamps.since(since) < self.spin_nanos {
             if let Some(passed) = self.waits.0.look(ticket) {
                 return passed;
             }
@@ -212,7 +222,7 @@ mod tests {
         const ROUNDS: u64 = 300;
         for kind in KINDS {
             for shares in [false, true] {
-                let meeting = meeting(kind, 3, shares).unwrap();
+                let meeting = meeting(kind, 3, shares, Stamps::Monotonic).unwrap();
                 let (arrived, plan) = (AtomicU64::new(0), AtomicU64::new(0));
                 thread::scope(|scope| {
                     for _ in 0..3 {
@@ -238,7 +248,7 @@ mod tests {
     fn who_waits_when_it_is_closed_goes_on_and_who_comes_later_does_not_wait() {
         for kind in KINDS {
             for waiting in 0..=2 {
-                let meeting = meeting(kind, 3, false).unwrap();
+                let meeting = meeting(kind, 3, false, Stamps::Monotonic).unwrap();
                 let ready = AtomicU64::new(0);
                 thread::scope(|scope| {
                     for _ in 0..waiting {

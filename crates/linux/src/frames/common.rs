@@ -2,6 +2,7 @@
 
 use super::barrier::Meeting;
 use super::domain::Domain;
+use crate::stamps::{Stamp, Stamps};
 use crate::words::Latest;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,18 +15,22 @@ pub(super) struct Common {
     pub(super) meeting: Box<dyn Meeting>,
     /// For how long who waits there keeps its processor, in nanoseconds.
     pub(super) keeps_nanos: u64,
-    /// The clock when the barrier was opened last: written by who opens it, which is one at a time.
-    pub(super) opened: Latest<u64>,
+    /// How it is measured how long something takes.
+    pub(super) stamps: Stamps,
+    /// When the barrier was opened last, and what that is measured by: written by who opens it, which is one at a time,
+    /// before it does.
+    opened: Latest<u64>,
+    opened_ticks: Latest<u64>,
     /// The clock when it was open: before `opened` until whoever opened it last has done so. Nothing kept those that waited
     /// from then on but the machine.
-    pub(super) let_go: Latest<u64>,
+    let_go: Latest<u64>,
 }
 
 impl Common {
     /// Of so many CPUs; who waits at the barrier keeps its processor for so many nanoseconds.
     pub(super) fn new(
         domain: Domain,
-        (meeting, keeps_nanos): (Box<dyn Meeting>, u64),
+        (meeting, keeps_nanos, stamps): (Box<dyn Meeting>, u64, Stamps),
         cpus: usize,
     ) -> Self {
         Self {
@@ -33,7 +38,9 @@ impl Common {
             begun: (0..cpus).map(|_| Latest::default()).collect(),
             meeting,
             keeps_nanos,
+            stamps,
             opened: Latest::default(),
+            opened_ticks: Latest::default(),
             let_go: Latest::default(),
         }
     }
@@ -47,6 +54,41 @@ impl Common {
     pub(super) fn begins(&self, cpu: usize, jobs: usize) {
         if let Some(begun) = self.begun.get(cpu) {
             begun.set(jobs as u64);
+        }
+    }
+
+    /// Whoever came last is about to let all go on; says when.
+    pub(super) fn begin_to_open(&self) -> Stamp {
+        let now = self.stamps.now();
+        self.opened.set(now.monotonic);
+        self.opened_ticks.set(now.ticks);
+        now
+    }
+
+    /// And does so; says how long it took since then.
+    pub(super) fn open(&self, since: Stamp) -> u64 {
+        self.meeting.open();
+        let took = self.stamps.since(since);
+        self.let_go.set(since.monotonic.saturating_add(took));
+        took
+    }
+
+    /// From when on nothing keeps those that waited but the machine, at `now`: whoever opens the barrier may be slow, which
+    /// is the run's own.
+    pub(super) fn let_go(&self, opened: Stamp, now: Stamp) -> u64 {
+        let let_go = self.let_go.get();
+        if let_go >= opened.monotonic {
+            let_go.min(now.monotonic)
+        } else {
+            now.monotonic
+        }
+    }
+
+    /// When that was; the same until all that waited have come again.
+    pub(super) fn opened(&self) -> Stamp {
+        Stamp {
+            monotonic: self.opened.get(),
+            ticks: self.opened_ticks.get(),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::queue::JobQueue;
 use crate::recording::{FrameEvidence, Gathered, Lane, Last, Recording, Rings, Tracer};
 use crate::report::{FrameCosts, FrameCounts, FrameReport, Report};
 use crate::run::Run;
+use crate::stamps::Stamps;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
@@ -121,6 +122,7 @@ pub(crate) fn execute(
     let measured = Measured {
         ended,
         mechanism: launch.config.mechanism,
+        clock_skew: launch.clock_skew,
         recorded,
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
@@ -246,9 +248,11 @@ fn common(
     domain.stamp = monotonic_nanos;
     let count = u32::try_from(threads).unwrap_or(u32::MAX);
     let failed = RunError::system("make the barrier of the run");
-    let meeting = meeting(frames.barrier, count, shares).map_err(failed)?;
-    let meeting = (meeting, keeps_nanos(frames.barrier, shares));
-    Ok(Arc::new(Common::new(domain, meeting, cpus.len())))
+    let stamps = Stamps::of(frames.clock);
+    let stamps = stamps.map_err(RunError::system("use the time stamp counter"))?;
+    let meeting = meeting(frames.barrier, count, shares, stamps).map_err(failed)?;
+    let waits = (meeting, keeps_nanos(frames.barrier, shares), stamps);
+    Ok(Arc::new(Common::new(domain, waits, cpus.len())))
 }
 
 /// A CPU without tasks has nothing to do, and nobody waits for it.
@@ -393,6 +397,7 @@ fn end(
     let report = FrameReport {
         counts,
         barrier: frames.barrier,
+        clock: frames.clock,
         overhead: Service::ZERO,
         begun_late: domain.record.begun_late.summary(),
         passed: Summary::default(),

@@ -30,12 +30,14 @@ mod domain;
 mod launch;
 mod walker;
 
+pub(crate) use barrier::{Meeting, meeting};
 pub(crate) use launch::execute;
 
 use crate::account::{FrameFacts, FrameTask, LATE_WAKE_NANOS, SWITCH_NANOS_MAX, TaskFacts};
 use crate::barrier::Barrier;
 use crate::config::{Config, TOLERANCE_MIN};
 use crate::decider::MakeScheduler;
+use crate::stamps::Clock;
 use std::fmt;
 use vestal_core::{Duration, Service, TaskId};
 
@@ -86,6 +88,8 @@ pub struct Frames {
     pub allowances: Vec<Vec<Duration>>,
     /// By the scheduler's number of a task, in which frames of the cycle it has a place.
     pub places: Vec<Vec<usize>>,
+    /// What threads read to measure how long something takes, and while they spin.
+    pub clock: Clock,
 }
 
 impl Frames {
@@ -175,6 +179,7 @@ impl fmt::Debug for Frames {
             .field("numbers", &self.numbers)
             .field("length", &self.length)
             .field("barrier", &self.barrier)
+            .field("clock", &self.clock)
             .finish_non_exhaustive()
     }
 }
@@ -194,6 +199,7 @@ mod tests {
             barrier: Barrier::default(),
             allowances: vec![vec![Duration::ZERO]],
             places: vec![vec![0]; numbers_of(numbers)],
+            clock: Clock::default(),
         }
     }
 

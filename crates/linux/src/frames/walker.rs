@@ -6,6 +6,7 @@ use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
 use crate::error::message_of;
 use crate::parts::{Part, Parts};
+use crate::stamps::Stamp;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::thread::worker::{RunningWorker, Worker};
@@ -176,8 +177,8 @@ impl Walk<'_, '_> {
     fn turn(&mut self) -> Step<Turn> {
         let mut domain = self.common.domain();
         domain.scheduler.sink().open();
-        let clock = monotonic_nanos();
-        let now = self.worker.cpu.instant(clock);
+        let since = self.common.stamps.now();
+        let now = self.worker.cpu.instant(since.monotonic);
         let is_due = domain.is_due(now);
         if is_due {
             domain.scheduler.put(span(self.index, now, Edge::Begin));
@@ -191,14 +192,13 @@ impl Walk<'_, '_> {
                 .own
                 .delay(crate::fault::point::Point::FrameBegun);
         }
-        let done = monotonic_nanos();
+        let (took, done) = self.took(since);
         if is_due {
             let at = self.worker.cpu.instant(done);
             domain.scheduler.put(span(self.index, at, Edge::End));
-            self.record.handling.record(done.saturating_sub(clock));
+            self.record.handling.record(took);
         }
         domain.scheduler.sink().close();
-        let took = done.saturating_sub(clock);
         let spent = domain.take_spent();
         let all = &mut domain.record.parts;
         self.record
@@ -214,6 +214,12 @@ impl Walk<'_, '_> {
             (Some(Awaited::Frame(_)), _) | (Some(_), Err(_)) | (None, _) => {}
         }
         turn
+    }
+
+    /// How long the walker has had the domain, and the clock now.
+    fn took(&self, since: Stamp) -> (u64, u64) {
+        let took = self.common.stamps.since(since);
+        (took, since.monotonic.saturating_add(took))
     }
 
     /// Runs the jobs of the sub-frame; says whether the run goes on.
@@ -241,69 +247,65 @@ impl Walk<'_, '_> {
         self.go_on(Duty::Frame);
         let ticket = self.common.meeting.ticket();
         let came = monotonic_nanos();
+        if !self.comes(came, barrier)? {
+            self.meet(ticket);
+            return Ok(());
+        }
+        let opened = self.common.begin_to_open();
+        #[cfg(feature = "real")]
+        self.worker
+            .own
+            .delay(crate::fault::point::Point::BarrierOpens);
+        let took = self.common.open(opened);
+        self.record.parts.record(Part::Barrier, took);
+        let opened = opened.monotonic;
+        self.record.opens.record(opened.saturating_sub(came));
+        self.awaited = Some(Awaited::Barrier(opened));
+        Ok(())
+    }
+
+    /// Tells the domain that it came; says whether it was the last, for which the domain has decided.
+    fn comes(&mut self, came: u64, barrier: BarrierId) -> Step<bool> {
         let at = self.worker.cpu.instant(came);
-        let is_last = {
-            let mut domain = self.common.domain();
-            domain.scheduler.sink().open();
-            let clock = monotonic_nanos();
-            let now = self.worker.cpu.instant(clock);
-            domain.scheduler.put(span(self.index, now, Edge::Begin));
-            let is_last = domain.arrive(self.index, (at, now), barrier);
-            #[cfg(feature = "real")]
-            if is_last == Ok(true) {
-                self.worker
-                    .own
-                    .delay(crate::fault::point::Point::BarrierDecided);
-            }
-            let done = monotonic_nanos();
-            let after = self.worker.cpu.instant(done);
-            domain.scheduler.put(span(self.index, after, Edge::End));
-            domain.scheduler.sink().close();
-            self.record.handling.record(done.saturating_sub(clock));
-            let took = done.saturating_sub(clock);
-            let spent = domain.take_spent();
-            let all = &mut domain.record.parts;
-            self.record.note_call(all, spent, (took, Part::Barrier));
-            is_last?
-        };
-        if is_last {
-            let opened = monotonic_nanos();
-            self.common.opened.set(opened);
-            #[cfg(feature = "real")]
+        let mut domain = self.common.domain();
+        domain.scheduler.sink().open();
+        let since = self.common.stamps.now();
+        let now = self.worker.cpu.instant(since.monotonic);
+        domain.scheduler.put(span(self.index, now, Edge::Begin));
+        let is_last = domain.arrive(self.index, (at, now), barrier);
+        #[cfg(feature = "real")]
+        if is_last == Ok(true) {
             self.worker
                 .own
-                .delay(crate::fault::point::Point::BarrierOpens);
-            self.common.meeting.open();
-            let done = monotonic_nanos();
-            self.common.let_go.set(done);
-            let took = done.saturating_sub(opened);
-            self.record.parts.record(Part::Barrier, took);
-            self.record.opens.record(opened.saturating_sub(came));
-            self.awaited = Some(Awaited::Barrier(opened));
-        } else {
-            self.meet(ticket);
+                .delay(crate::fault::point::Point::BarrierDecided);
         }
-        Ok(())
+        let (took, done) = self.took(since);
+        let after = self.worker.cpu.instant(done);
+        domain.scheduler.put(span(self.index, after, Edge::End));
+        domain.scheduler.sink().close();
+        self.record.handling.record(took);
+        let spent = domain.take_spent();
+        let all = &mut domain.record.parts;
+        self.record.note_call(all, spent, (took, Part::Barrier));
+        is_last
     }
 
     /// Waits at the barrier.
     fn meet(&mut self, ticket: Ticket) {
         self.about_to_wait();
-        let begun = monotonic_nanos();
+        let begun = self.common.stamps.now();
         let passed = self.common.meeting.wait(ticket);
         self.worker.trace.open();
-        let now = monotonic_nanos();
-        let (since, let_go) = match passed {
-            Passed::Open => (self.common.opened.get(), self.common.let_go.get()),
-            Passed::Closed => (now, now),
+        let now = self.common.stamps.now();
+        let (since, wanted) = match passed {
+            Passed::Open => {
+                let since = self.common.opened();
+                (since, self.common.let_go(since, now))
+            }
+            Passed::Closed => (now, now.monotonic),
         };
-        // Whoever opens the barrier may be slow, which is the run's own.
-        let wanted = if let_go >= since {
-            let_go.min(now)
-        } else {
-            now
-        };
-        self.worker.own.wake(Wanted::Since(wanted), now);
+        let wanted = Wanted::Since(wanted);
+        self.worker.own.wake(wanted, now.monotonic);
         self.worker.trace.close();
         match passed {
             Passed::Open => self.note_passed(begun, since, now),
@@ -313,8 +315,9 @@ impl Walk<'_, '_> {
     }
 
     /// It went on now at a barrier that was opened at `since`, and to which it had come at `begun`.
-    fn note_passed(&mut self, begun: u64, since: u64, now: u64) {
-        let (waited, took) = (since.saturating_sub(begun), now.saturating_sub(since));
+    fn note_passed(&mut self, begun: Stamp, since: Stamp, now: Stamp) {
+        let stamps = self.common.stamps;
+        let (waited, took) = (stamps.between(begun, since), stamps.between(since, now));
         self.record.passed.record(took);
         let parts = &mut self.record.parts;
         parts.record(Part::Barrier, took);
@@ -324,7 +327,7 @@ impl Walk<'_, '_> {
             // It slept, and was to be woken.
             parts.elsewhere_nanos = parts.elsewhere_nanos.saturating_add(took);
         }
-        self.awaited = Some(Awaited::Barrier(since));
+        self.awaited = Some(Awaited::Barrier(since.monotonic));
     }
 
     /// Waits for an instant, or until the run ends.

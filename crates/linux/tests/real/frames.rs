@@ -14,8 +14,8 @@ use vestal_core::{
 use vestal_linux::fault::{affinity, monotonic_nanos};
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
-    Barrier, BoxedScheduler, Cancelled, Config, CpuSpec, Executive, Frames, JobContext, Monitor,
-    Processor, Recording, Report, TaskSpec,
+    Barrier, BoxedScheduler, Cancelled, Clock, Config, CpuSpec, Executive, Frames, JobContext,
+    Monitor, Processor, Recording, Report, TaskSpec,
 };
 use vestal_trace::replay::{Failure, replay};
 use vestal_trace::{Dispatch, Header, Record, TaskInfo, What, World};
@@ -103,6 +103,7 @@ fn common(cpus: usize, barrier: Barrier) -> Frames {
         barrier,
         allowances: vec![[6, 0].map(Duration::from_millis).to_vec()],
         places: vec![vec![0]; TASKS.len() * cpus],
+        clock: Clock::Monotonic,
     }
 }
 
@@ -155,8 +156,16 @@ fn run(
     barrier: Barrier,
     demand: impl Fn(Place) -> Service + Clone + Send + 'static,
 ) -> Ran {
+    run_table(places, common(places.len(), barrier), demand)
+}
+
+fn run_table(
+    places: &[usize],
+    table: Frames,
+    demand: impl Fn(Place) -> Service + Clone + Send + 'static,
+) -> Ran {
     let log = Log::default();
-    let set = Executive::new(settings()).frames(common(places.len(), barrier));
+    let set = Executive::new(settings()).frames(table);
     let cpu = || CpuSpec {
         // No body here goes on for what its level may need.
         utilization_ppm: (places.len() > 4).then_some(100_000),
@@ -259,14 +268,17 @@ fn jobs(report: &Report) -> Vec<[JobCounts; 3]> {
     jobs.collect()
 }
 
-/// How many LO jobs were under way while a HI job of the same frame was, anywhere.
-fn overlaps(log: &[(Place, u64, u64)]) -> usize {
+/// How many LO jobs were under way while a HI job of the same frame was, anywhere, as far as the clocks of the CPUs can say.
+fn overlaps(log: &[(Place, u64, u64)], report: &Report) -> usize {
+    let skew = report.clock_skew.unwrap().monotonic_nanos;
+    // Long before the shortest job ends.
+    assert!(skew < 100_000, "{skew} ns");
     let (low, high): (Vec<_>, Vec<_>) = log.iter().partition(|((_, task, _), _, _)| *task == 2);
     let meets = |((_, _, job), begun, ended): &(Place, u64, u64)| {
         let others = high.iter().filter(|((_, _, other), _, _)| other == job);
         others
             .into_iter()
-            .any(|(_, from, to)| from < ended && begun < to)
+            .any(|(_, from, to)| from + skew < *ended && begun + skew < *to)
     };
     low.iter().filter(|entry| meets(entry)).count()
 }
@@ -318,7 +330,7 @@ fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
             let order = order(&ran.log);
             assert_eq!(order.len(), 20, "{barrier:?}: {order:?}");
             assert!(order.values().all(|tasks| *tasks == [1, 0, 2]), "{order:?}");
-            assert_eq!(overlaps(&ran.log), 0, "{barrier:?}");
+            assert_eq!(overlaps(&ran.log, &ran.report), 0, "{barrier:?}");
             assert_eq!(counts(&ran.report), frames(0, 0, 0), "{barrier:?}");
             assert_eq!(ran.report.jobs.completed, 60);
             seen_in_order(&ran.records);
@@ -333,9 +345,37 @@ fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
     let log = Log::default();
     let cpu = || native(Enforcement::Static);
     let set = with_tasks(Executive::new(settings()), &places, cpu, usual, &log);
-    set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
-    let found = overlaps(&log.lock().unwrap());
+    let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
+    let found = overlaps(&log.lock().unwrap(), &report);
     assert!(found >= 5, "{found} overlaps");
+}
+
+/// All is as with the clock, and what is decided is the same in a replay.
+#[test]
+fn by_the_time_stamp_counter_walkers_spin_and_measure_and_decide_nothing() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    if !Clock::Tsc.is_there() {
+        return;
+    }
+    well(|| {
+        let table = Frames {
+            clock: Clock::Tsc,
+            ..common(2, Barrier::Spin)
+        };
+        let ran = run_table(&places, table, usual);
+        assert_eq!(counts(&ran.report), frames(0, 0, 0));
+        assert_eq!(overlaps(&ran.log, &ran.report), 0);
+        seen_in_order(&ran.records);
+        let found = ran.report.frames.unwrap();
+        assert_eq!(found.clock, Clock::Tsc);
+        assert!((19..=20).contains(&found.passed.count), "{found:?}");
+        // CPU 1 has half as much to do and gives up spinning long before: a wake-up, and no frame.
+        let wake_up = 1_000..1_000 * FRAME_MS * 100;
+        assert!(wake_up.contains(&found.passed.median), "{found:?}");
+    });
 }
 
 #[test]
@@ -437,8 +477,9 @@ fn cpus_that_share_processors_wait_for_each_other_and_come_through() {
             let order = order(&ran.log);
             assert_eq!(order.len(), 10 * places.len(), "{barrier:?}: {order:?}");
             assert!(order.values().all(|tasks| *tasks == [1, 0, 2]), "{order:?}");
+            // Two walkers with 2 ms of HI each on a processor: in time for LO.
             assert_eq!(counts(&ran.report), frames(0, 0, 0), "{each} {barrier:?}");
-            assert_eq!(overlaps(&ran.log), 0, "{barrier:?}");
+            assert_eq!(overlaps(&ran.log, &ran.report), 0, "{barrier:?}");
             // Of each of 20 barriers all but the last one were passed by who had waited; at the very last the run may end.
             let passed = ran.report.frames.unwrap().passed.count;
             let (most, walkers) = (20 * (places.len() as u64 - 1), places.len() as u64);

@@ -170,6 +170,7 @@ fn a_result_says_what_became_of_the_frames() {
         unprovoked_undecided: 0,
         overhead_ns: 0,
         barrier: None,
+        clock: None,
     };
     for cpus in [1, 2] {
         // Every job needs its C(LO), or that of its own level, by which HI jobs are late in every frame.

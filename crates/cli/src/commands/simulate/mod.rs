@@ -214,6 +214,7 @@ const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
         unprovoked_undecided: 0,
         overhead_ns,
         barrier: None,
+        clock: None,
     }
 }
 
