@@ -12,7 +12,7 @@ use crate::decider::{BoxedScheduler, CpuSpec, NoScheduler};
 use crate::report::Report;
 use vestal_core::server::{ByLevel, ServerKind};
 use vestal_core::{
-    Duration, Hierarchy, HierarchyConfiguration, Level, LevelSet, LocalOrder, ServedTask,
+    Duration, Hierarchy, HierarchyConfiguration, Level, LevelSet, LocalOrder, Modes, ServedTask,
     ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
 

@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use vestal_core::{
     self as core, DeviceConfiguration, Duration, Enforcement, Exhaustion, Guard, Hierarchy,
-    HierarchyConfiguration, LevelSet, Rank, Scheduler, ServedTask, ServerConfiguration, Service,
-    TaskConfiguration, TaskOrder, Uniprocessor,
+    HierarchyConfiguration, LevelSet, Modes, Rank, Scheduler, ServedTask, ServerConfiguration,
+    Service, TaskConfiguration, TaskOrder, Uniprocessor,
 };
 
 pub use frames::{FrameFault, FrameLists};

@@ -302,12 +302,13 @@ impl Server {
         }
     }
 
-    /// The mode has returned to 0 while there is work: what is at hand counts as available from now on only.
-    pub fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
+    /// The mode returns to 0: a use under way ends, and one that goes on begins anew. Returns what was postponed
+    /// because a replenishment list was full.
+    pub fn end_use(&mut self, chunks: &mut [Chunk], now: Instant) -> Service {
         match self {
-            Self::Sporadic(server) => server.lift(chunks, now),
-            // A periodic budget does not move, and a PIBS has ended its burst.
-            Self::Periodic(_) | Self::Pibs(_) => {}
+            Self::Sporadic(server) => server.settle_work(chunks, now, false),
+            // A periodic budget comes back when it does, and a PIBS ends its burst.
+            Self::Periodic(_) | Self::Pibs(_) => Service::ZERO,
         }
     }
 

@@ -354,14 +354,6 @@ impl Sporadic {
         self.used_up_at = Some(now);
     }
 
-    /// What is at hand counts as available from now on only: else what a job used in a raised mode would come back
-    /// within a period of the return, and what it did not use then as well.
-    pub(super) fn lift(&mut self, chunks: &mut [Chunk], now: Instant) {
-        for chunk in chunks.iter_mut().take(self.len) {
-            chunk.due = chunk.due.max(now);
-        }
-    }
-
     fn a_period_later(&self, chunk: Chunk) -> Chunk {
         Chunk {
             due: chunk.due.saturating_add(self.period),
@@ -541,6 +533,17 @@ mod tests {
         server.charge(chunks, at(14), service(1));
         server.set_capacity(chunks, at(14), service(8));
         assert_eq!(pairs(&server, chunks), [(6, 4), (26, 4)]);
+    }
+
+    #[test]
+    fn a_use_that_goes_on_after_the_return_begins_anew_with_what_is_left() {
+        let chunks = &mut [Chunk::NONE; 4];
+        let mut server = server(4, 10, chunks, WhenFull::MergeHead);
+        server.settle_work(chunks, at(5), true);
+        server.charge(chunks, at(8), service(1));
+        server.settle_work(chunks, at(10), false);
+        server.settle_work(chunks, at(10), true);
+        assert_eq!(pairs(&server, chunks), [(10, 3), (15, 1)]);
     }
 
     #[test]

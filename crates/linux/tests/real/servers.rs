@@ -10,7 +10,7 @@ use std::thread;
 use vestal_core::engine::Hierarchy;
 use vestal_core::server::{ByLevel, ServerKind, WhenFull};
 use vestal_core::{
-    Duration, HierarchyConfiguration, Instant, LevelSet, LocalOrder, ServedTask,
+    Duration, HierarchyConfiguration, Instant, LevelSet, LocalOrder, Modes, ServedTask,
     ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
 use vestal_linux::fault::{Fault, cpu_nanos_of, monotonic_nanos, own_thread};

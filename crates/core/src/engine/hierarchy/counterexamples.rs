@@ -1,6 +1,7 @@
 //! Rules (a) and (b) of [`crate::server::Pibs`], and those of mode changes, can be broken here, to show what they
 //! are good for.
 
+mod campaign;
 mod changes;
 mod returns;
 
@@ -51,8 +52,8 @@ pub(super) enum Rule {
     Hosts,
     /// A request for a mode in which nothing is pending means nothing.
     Requests,
-    /// At the return what is at hand counts from then on.
-    Lift,
+    /// At the return the use of a sporadic server ends.
+    Uses,
     /// Jobs of servers without a budget are dropped.
     Drops,
     /// A larger share makes a burst that is over count for a shorter time.

@@ -6,7 +6,11 @@
 //!
 //! Under [`Modes::Adaptive`] jobs of servers without a budget in a raised mode are dropped. If they waited, as under
 //! [`Modes::Requested`], their backlog would be there at the return, when a response-time analysis of mode 0 begins
-//! with none. Degraded servers keep theirs: what they have at hand then counts as of the return.
+//! with none. Degraded servers keep theirs.
+//!
+//! At the return the use of a sporadic server ends, also where its work goes on or more has just come: what it has at
+//! hand counts as of the return. Else it would come back less than a period after that, and the server could execute
+//! more than its capacity from then on.
 
 use super::{Hierarchy, Modes, Seat};
 use crate::ids::{JobId, ServerId, TaskId};
@@ -14,6 +18,7 @@ use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::server::{Server, ServerKind};
 use crate::store::Store;
+use crate::time::Service;
 
 impl<S: Store> Hierarchy<S> {
     /// A request when nothing is pending that the new mode would be about means nothing: the mode would return in the
@@ -92,6 +97,10 @@ impl<S: Store> Hierarchy<S> {
     fn change_budget(&mut self, id: ServerId, is_rise: bool) {
         let (now, to) = (self.clock.now, self.mode);
         let goes_on = self.may_go_on(id, is_rise);
+        let mut postponed = Service::ZERO;
+        #[cfg(test)]
+        let is_rise =
+            is_rise || super::counterexamples::is_broken(super::counterexamples::Rule::Uses);
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
         };
@@ -112,18 +121,14 @@ impl<S: Store> Hierarchy<S> {
                 if let Some(capacity) = kind.capacity() {
                     #[cfg(test)]
                     super::counterexamples::break_growing(server, now);
-                    server.set_capacity(chunks, now, capacity.at(to));
-                    // Without work its next use begins later anyway, and what it used has to come back in time.
-                    if !is_rise && seat.ready > 0 {
-                        #[cfg(test)]
-                        if super::counterexamples::is_broken(super::counterexamples::Rule::Lift) {
-                            return;
-                        }
-                        server.lift(chunks, now);
+                    if !is_rise {
+                        postponed = server.end_use(chunks, now);
                     }
+                    server.set_capacity(chunks, now, capacity.at(to));
                 }
             }
         }
+        self.notice_postponed(id, postponed);
     }
 
     /// Whether a PIBS may go on with its burst in the present mode, to which the mode has risen or returned.

@@ -180,9 +180,12 @@ impl<S: Store> Hierarchy<S> {
             }
             seat.server.charge(chunks, now, rest);
         }
-        if postponed > Service::ZERO {
-            let amount = postponed;
-            self.clock.notice(Event::Postponed { server: id, amount });
+        self.notice_postponed(id, postponed);
+    }
+
+    pub(super) fn notice_postponed(&mut self, server: ServerId, amount: Service) {
+        if amount > Service::ZERO {
+            self.clock.notice(Event::Postponed { server, amount });
         }
     }
 }

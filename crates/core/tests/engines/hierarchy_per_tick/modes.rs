@@ -1,6 +1,6 @@
 //! When the mode of the per-tick reference changes, and what becomes of budgets and jobs.
 
-use super::{Changes, Kind, Reference, ServerState, insert, numerator};
+use super::{Changes, Kind, Reference, ServerState, insert, numerator, sleep};
 
 /// A rule that the reference can do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(crate) enum Fault {
     BurstsGoOn,
     /// A larger share changes nothing for a burst that is over.
     NothingRegained,
-    /// What is at hand at the return counts from when it came.
-    NothingLifted,
+    /// A use goes on at the return.
+    UsesGoOn,
     /// Low jobs wait.
     NothingDropped,
     /// A request counts whether anything is pending or not.
@@ -27,7 +27,7 @@ impl Fault {
         Self::GrowsFromNow,
         Self::BurstsGoOn,
         Self::NothingRegained,
-        Self::NothingLifted,
+        Self::UsesGoOn,
         Self::NothingDropped,
         Self::AnyRequest,
     ];
@@ -122,7 +122,6 @@ impl Reference<'_> {
 
     fn change_budget(&mut self, index: usize, now: u64) {
         let (server, rises, fault) = (&self.servers[index], self.mode == 1, self.fault);
-        let has_work = !self.ready_of(index).is_empty();
         let before = server.capacity[1 - self.mode];
         let after = server.capacity[self.mode];
         let (more, less) = (after.saturating_sub(before), before.saturating_sub(after));
@@ -131,8 +130,12 @@ impl Reference<'_> {
                 let budget = &mut self.state[index].budget;
                 *budget = (*budget + more).saturating_sub(less);
             }
-            Kind::Sporadic { positions, .. } => {
+            Kind::Sporadic { positions, tail } => {
                 let state = &mut self.state[index];
+                let ends = !rises && fault != Some(Fault::UsesGoOn);
+                if ends && std::mem::take(&mut state.had_work) {
+                    sleep(state, now, server.period, positions, tail);
+                }
                 match fault {
                     Some(Fault::GrowsFromLastUse) => state.used_up = true,
                     Some(Fault::GrowsFromNow) => state.used_up = false,
@@ -140,11 +143,6 @@ impl Reference<'_> {
                 }
                 grow(state, now, more, server.period, positions);
                 shrink(state, now, less);
-                if !rises && has_work && fault != Some(Fault::NothingLifted) {
-                    for chunk in &mut state.list {
-                        chunk.0 = chunk.0.max(now);
-                    }
-                }
             }
             Kind::Pibs { denominator, .. } => {
                 let share = numerator(server, self.mode);

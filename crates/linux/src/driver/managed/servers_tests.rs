@@ -12,8 +12,9 @@ use crate::words::Allowance;
 use std::sync::{Arc, Mutex};
 use vestal_core::server::{ByLevel, ServerKind, WhenFull};
 use vestal_core::{
-    ContractViolation, Duration, Hierarchy, HierarchyConfiguration, LevelSet, LocalOrder, Notice,
-    Plan, ServedTask, ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
+    ContractViolation, Duration, Hierarchy, HierarchyConfiguration, LevelSet, LocalOrder, Modes,
+    Notice, Plan, ServedTask, ServerConfiguration, ServerId, Service, Task, TaskConfiguration,
+    Wcet,
 };
 use vestal_testkit::random::Random;
 use vestal_trace::Recorder;

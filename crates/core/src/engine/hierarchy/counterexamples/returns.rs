@@ -5,7 +5,7 @@ use super::*;
 use std::string::String;
 
 /// A task of a server, with its execution times.
-fn judged(server: u16, criticality: u8, period: u64, wcet: &[u64]) -> ServedTask {
+pub(super) fn judged(server: u16, criticality: u8, period: u64, wcet: &[u64]) -> ServedTask {
     ServedTask {
         task: kit::short::task(criticality, period, wcet),
         ..task(server, 1, period)
@@ -44,7 +44,7 @@ fn response_after_a_degraded_backlog() -> usize {
 fn what_a_degraded_server_has_at_hand_counts_from_the_return() {
     // Equation 10: 5 + 4 + 1 is its least fixed point.
     assert_eq!(response_after_a_degraded_backlog(), 9);
-    assert_eq!(without(Rule::Lift, response_after_a_degraded_backlog), 13);
+    assert_eq!(without(Rule::Uses, response_after_a_degraded_backlog), 13);
 }
 
 /// t1 with T = 3, C = 1 or 2 (HI); t2 with T = 3, C = 1 (LO). The first job of t1 raises the mode until 2, when the
