@@ -148,7 +148,8 @@ fn the_example_is_the_first_drawn_set_that_fits_the_paper_s_number() {
         };
         holds(4.05) && !holds(4.15)
     };
-    let drawn = grid.population.unwrap().draw().unwrap();
+    let population = named("sigrist2015/fig2c")[0].population.unwrap();
+    let drawn = population.draw().unwrap();
     let first = drawn.iter().find(|set| fits(set)).unwrap();
     let set = set_of(grid);
     assert_eq!(set.tasks, first.tasks);

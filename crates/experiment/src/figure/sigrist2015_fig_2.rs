@@ -99,7 +99,7 @@ pub(super) const FIGURES: &[Grid] = &[
             to: 6 * MS,
             step: 50 * US,
         },
-        population: Some(&DRAWN),
+        population: None,
         claims: &[GridClaim {
             text: "Beyond some total termination overhead C_K the system is unschedulable.",
             check: |cells| grid_rules::none_beyond(cells, PRINTED),
