@@ -207,7 +207,8 @@ def huang2014(random, settings):
 
 def sigrist2015(random, settings):
     target, probability = number(settings, "utilization", 1.6), number(settings, "share_high", 0.4)
-    chain = listed_period(random, [[2, 4, 8], [2, 6], [3, 6], [4, 8]])
+    uniform = settings.get("periods") == "uniform"
+    chain = None if uniform else listed_period(random, [[2, 4, 8], [2, 6], [3, 6], [4, 8]])
     low_sum = high_normal = high_sum = 0.0
     tasks = []
     while target - max(low_sum + high_normal, high_sum) > 1e-6:
@@ -219,7 +220,7 @@ def sigrist2015(random, settings):
             high = low * random.between(1.0, 4.0)
             if high <= 1:
                 break
-        period = listed_period(random, chain) * 100 * MS
+        period = uniform_period(random, 2, 2000, 1) * MS if uniform else listed_period(random, chain) * 100 * MS
         fit = (target - low_sum - high_normal) / low
         if is_high:
             fit = min(fit, (target - high_sum) / high)
@@ -351,6 +352,7 @@ CASES = [
     (standard, {"periods": "5ms,20ms,70ms", "tasks": "8"}),
     (standard, {"periods": "uniform", "granularity": "700us", "tasks": "8"}),
     (standard, {"deadlines": "constrained", "share_high": "0.2"}),
+    (sigrist2015, {"utilization": "0.8", "periods": "uniform"}),
 ]
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ mod overheads;
 mod servers;
 #[path = "real/several.rs"]
 mod several;
+#[path = "real/sigrist2015.rs"]
+mod sigrist2015;
 #[path = "real/stops.rs"]
 mod stops;
 mod support;

@@ -144,6 +144,12 @@ fn the_page_of_traces_shows_what_the_commands_print() {
 }
 
 #[test]
+fn the_page_of_the_examples_of_sigrist_shows_what_the_command_prints() {
+    let page = repository().join("examples/sigrist2015/README.md");
+    assert_eq!(check(&page), 1);
+}
+
+#[test]
 fn the_tour_of_the_readme_shows_what_the_commands_print() {
     assert!(
         check(&repository().join("README.md")) >= 3,

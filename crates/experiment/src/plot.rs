@@ -30,6 +30,8 @@ pub enum YAxis {
     Shares,
     /// Any numbers; zero is on it.
     Numbers,
+    /// Numbers that are compared with each other; zero need not be on it.
+    Near,
 }
 
 /// A curve.
@@ -158,7 +160,7 @@ impl Chart {
     }
 
     /// For shares from 0 to 1, or the tenths around the data if they need much less; for numbers over the values
-    /// and zero. Intervals that go beyond are cut.
+    /// and zero, or over the values alone. Intervals that go beyond are cut.
     fn y_scale(&self) -> Scale {
         let values = || {
             let points = self.curves.iter().flat_map(|curve| &curve.points);
@@ -177,6 +179,18 @@ impl Chart {
                 let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
                 let room = if high > low { (high - low) * 0.05 } else { 1.0 };
                 (if low < 0.0 { low - room } else { 0.0 }, high + room)
+            }
+            YAxis::Near => {
+                let low = values().fold(f64::INFINITY, f64::min);
+                let high = values().fold(f64::NEG_INFINITY, f64::max);
+                match low < high {
+                    true => {
+                        let room = (high - low) * 0.05;
+                        (low - room, high + room)
+                    }
+                    false if low.is_finite() => (low - 0.5, low + 0.5),
+                    false => (0.0, 1.0),
+                }
             }
         };
         Scale {
@@ -407,7 +421,7 @@ mod tests {
         assert_eq!(svg, chart.to_svg());
         assert!(svg.contains("a &lt; b &amp; c") && !svg.contains("NaN"));
         assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
-        for y_axis in [YAxis::Shares, YAxis::Numbers] {
+        for y_axis in [YAxis::Shares, YAxis::Numbers, YAxis::Near] {
             let empty = Chart {
                 curves: Vec::new(),
                 y_axis,

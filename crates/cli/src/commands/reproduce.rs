@@ -6,9 +6,10 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::names::{self, VERSION};
 use crate::output::Output;
 use crate::registry::registry;
-use crate::table::Grid;
+use crate::table;
 use std::path::Path;
-use vestal_experiment::figure::{self, Figure};
+use vestal_experiment::figure::grid::{self, Grid};
+use vestal_experiment::figure::{self, Figure, across};
 use vestal_experiment::{Question, Shard, Store, Summary};
 use vestal_result::Format;
 use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
@@ -21,8 +22,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
         return list(output);
     }
     let (chosen, what) = match (&args.figure, args.all) {
-        (_, true) => (figure::figures().collect(), "--all".to_owned()),
-        (Some(name), false) => (found(name)?, name.clone()),
+        (_, true) => (Chosen::all(), "--all".to_owned()),
+        (Some(name), false) => (Chosen::named(name)?, name.clone()),
         (None, false) => {
             return Err(Failure::input("reproduce a figure", "none is named")
                 .with_help("name one such as huang2014/fig1, or use --all; --list shows all"));
@@ -35,30 +36,82 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let quick = if args.quick { " --quick" } else { "" };
     let sets = args.quick.then_some(QUICK_SETS);
     let mut outcomes = Vec::new();
-    for figure in chosen {
+    for grid in chosen.grids {
+        let command = format!("vestal reproduce {} -o DIR", grid.name);
+        outcomes.push(of_one_set(grid, directory, &command)?);
+    }
+    let mut computed = Vec::new();
+    for figure in chosen.sweeps {
         let command = format!("vestal reproduce {}{quick} -o DIR", figure.name);
         let jobs = args.jobs.unwrap_or(0);
-        let outcome = one(figure, sets, jobs, directory, &command, output)?;
+        let (outcome, summary) = one(figure, sets, jobs, directory, &command, output)?;
+        computed.push((figure, outcome.sets, summary));
         outcomes.push(outcome);
+    }
+    for across in across::all() {
+        let command = format!("vestal reproduce {}{quick} -o DIR", across.name);
+        if let Some(outcome) = across.outcome(&computed, &command, VERSION) {
+            let place = directory.join(across.name);
+            write(&place, CLAIMS, &outcome.page)?;
+            outcomes.push(outcome);
+        }
     }
     let command = format!("vestal reproduce {what}{quick} -o DIR");
     let index = figure::index(&outcomes, &command, VERSION);
-    let path = directory.join("index.md");
-    std::fs::write(&path, index)
-        .map_err(|error| Failure::input(format!("write {}", path.display()), error.to_string()))?;
+    write(directory, "index.md", &index)?;
     output.human(&page(&outcomes, directory, output));
     output.json(&document(outcomes, directory))?;
     Ok(Exit::Holds)
 }
 
-fn found(name: &str) -> Result<Vec<&'static Figure>, Failure> {
-    let chosen = figure::named(name.trim_end_matches('/'));
-    if !chosen.is_empty() {
-        return Ok(chosen);
+/// What is to be reproduced.
+struct Chosen {
+    grids: Vec<&'static Grid>,
+    sweeps: Vec<&'static Figure>,
+}
+
+impl Chosen {
+    fn all() -> Self {
+        Self {
+            grids: grid::grids().collect(),
+            sweeps: figure::figures().collect(),
+        }
     }
-    let what = format!("reproduce `{name}`");
-    let known = figure::figures().map(|figure| figure.name);
-    Err(names::unknown(&what, "figure", name, known))
+
+    fn named(name: &str) -> Result<Self, Failure> {
+        let asked = name.trim_end_matches('/');
+        let (grids, sweeps) = (grid::named(asked), figure::named(asked));
+        if !grids.is_empty() || !sweeps.is_empty() {
+            return Ok(Self { grids, sweeps });
+        }
+        let what = format!("reproduce `{name}`");
+        let known = figure::figures().map(|figure| figure.name);
+        let known = known.chain(grid::grids().map(|grid| grid.name));
+        Err(names::unknown(&what, "figure", name, known))
+    }
+}
+
+/// The page about a figure's claims.
+const CLAIMS: &str = "claims.md";
+
+/// Writes a file into a directory, which is made if it is not there.
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = directory.join(name);
+    std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&path, text))
+        .map_err(|error| Failure::input(format!("write {}", path.display()), error.to_string()))
+}
+
+/// Computes a figure of one task set and writes everything about it.
+fn of_one_set(grid: &Grid, directory: &Path, command: &str) -> Result<figure::Outcome, Failure> {
+    let drawn = grid
+        .draw(registry(), command, VERSION)
+        .map_err(|refusal| Failure::bug("compute a built-in figure", refusal.to_string()))?;
+    let place = directory.join(grid.name);
+    write(&place, grid::DATA, &drawn.data)?;
+    write(&place, grid::PLOT, &drawn.plot.to_svg())?;
+    write(&place, CLAIMS, &drawn.outcome.page)?;
+    Ok(drawn.outcome)
 }
 
 /// Computes a figure and writes everything about it.
@@ -69,7 +122,7 @@ fn one(
     directory: &Path,
     command: &str,
     output: &Output,
-) -> Result<figure::Outcome, Failure> {
+) -> Result<(figure::Outcome, Summary), Failure> {
     let prepared = figure
         .prepare(sets, registry())
         .map_err(|found| Failure::bug("read a built-in experiment", found.to_string()))?;
@@ -101,9 +154,9 @@ fn one(
     }
     let outcome = figure::outcome(figure, &prepared, &summary, command, VERSION);
     store
-        .write("claims.md", outcome.page.as_bytes())
+        .write(CLAIMS, outcome.page.as_bytes())
         .map_err(sweep::store_failure)?;
-    Ok(outcome)
+    Ok((outcome, summary))
 }
 
 fn summary(prepared: &figure::Prepared<'_>, store: &Store) -> Result<Summary, Failure> {
@@ -128,14 +181,19 @@ fn list(output: &Output) -> Outcome {
                 .map(|prepared| prepared.missing)
                 .unwrap_or_default(),
         })
+        .chain(grid::grids().map(|grid| FigureEntry {
+            figure: grid.name.to_owned(),
+            caption: grid.caption.to_owned(),
+            missing: Vec::new(),
+        }))
         .collect();
-    let grid = Grid::of(&entries, output)
+    let table = table::Grid::of(&entries, output)
         .text("figure", |entry| &entry.figure)
         .text("what", |entry| &entry.caption)
         .text("tests not in this version", |entry| {
             entry.missing.join(", ")
         });
-    output.human(&grid.render());
+    output.human(&table.render());
     output.json(&Figures {
         format: Format::V1,
         figures: entries,
@@ -149,14 +207,14 @@ fn page(outcomes: &[figure::Outcome], directory: &Path, output: &Output) -> Stri
         findings.map(|(claim, finding)| (outcome.figure, *claim, *finding))
     });
     let findings: Vec<_> = findings.collect();
-    let grid = Grid::of(&findings, output)
+    let table = table::Grid::of(&findings, output)
         .text("figure", |(figure, _, _)| figure)
         .text("the paper says", |(_, claim, _)| claim)
         .text("found", |(_, _, finding)| finding);
     let directory = directory.display();
     format!(
         "{}\ndata, plots and numbers: {directory}/index.md\n",
-        grid.render()
+        table.render()
     )
 }
 

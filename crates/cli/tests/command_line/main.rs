@@ -23,6 +23,7 @@ mod pt;
 mod replay;
 mod report;
 mod several_cpus;
+mod sigrist2015;
 #[path = "../support/mod.rs"]
 mod support;
 mod traces;

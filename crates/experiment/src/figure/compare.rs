@@ -104,6 +104,11 @@ impl Pairing {
         self.total(|one| one.second)
     }
 
+    /// Sets that both accept.
+    pub(super) fn both(&self) -> u64 {
+        self.total(|one| one.both)
+    }
+
     /// Whether the first test accepts more sets: the sign of the weighted sum of the differences.
     pub(super) fn sign(&self) -> Sign {
         self.sign_of_scores(1.0, -1.0, 0.0)

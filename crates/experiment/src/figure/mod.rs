@@ -6,14 +6,20 @@
 //! is confirmed under one of them and refuted under another *depends on the reading*.
 //!
 //! A paper is a file beside this one with its figures, a line in `PAPERS`, and the files of its experiments. Rules
-//! for sentences about tests stand in `rules.rs`, about measures in `measured.rs`.
+//! for sentences about tests stand in `rules.rs` and `differences.rs`, about measures in `measured.rs`. Sentences that compare several figures
+//! are looked at where all of these are there ([`across`]); figures of one task set are grids ([`grid`]).
 
+pub mod across;
 mod compare;
+mod differences;
+pub mod grid;
+mod grid_rules;
 mod huang2014;
 pub mod measured;
 mod page;
 mod rules;
 mod sigrist2015;
+mod sigrist2015_fig_2;
 mod view;
 
 pub use page::{Finding, Outcome, index, outcome};
@@ -120,14 +126,16 @@ pub fn figures() -> impl Iterator<Item = &'static Figure> {
 /// `huang2014/fig4` and `huang2014` do.
 #[must_use]
 pub fn named(name: &str) -> Vec<&'static Figure> {
-    let fits = |figure: &&Figure| {
-        figure.name.strip_prefix(name).is_some_and(|rest| {
-            rest.is_empty()
-                || rest.starts_with('/')
-                || rest.len() == 1 && rest.starts_with(|c: char| c.is_ascii_lowercase())
-        })
-    };
-    figures().filter(fits).collect()
+    figures().filter(|figure| fits(figure.name, name)).collect()
+}
+
+/// Whether `asked` means the figure `name`.
+fn fits(name: &str, asked: &str) -> bool {
+    name.strip_prefix(asked).is_some_and(|rest| {
+        rest.is_empty()
+            || rest.starts_with('/')
+            || rest.len() == 1 && rest.starts_with(|c: char| c.is_ascii_lowercase())
+    })
 }
 
 /// A figure ready to be computed.
@@ -284,9 +292,13 @@ mod tests {
 }
 
 #[cfg(test)]
+mod across_tests;
+#[cfg(test)]
 mod claims_cases;
 #[cfg(test)]
 mod claims_tests;
+#[cfg(test)]
+mod grid_tests;
 #[cfg(test)]
 mod made_up_tests;
 #[cfg(test)]

@@ -86,10 +86,7 @@ pub fn outcome(
         };
         findings.push((claim.text, finding));
     }
-    page.push_str("## Claims\n\n| | the paper says | found |\n|---|---|---|\n");
-    for (number, (text, finding)) in (1..).zip(&findings) {
-        let _ = writeln!(page, "| {number} | {text} | **{finding}** |");
-    }
+    page.push_str(&claims_table(&findings));
     page.push_str(&rules(figure, summary));
     page.push_str("\n## By which numbers\n");
     page.push_str(&details);
@@ -114,6 +111,15 @@ pub fn outcome(
         plots: charts.into_iter().map(|(name, _, _)| name).collect(),
         page,
     }
+}
+
+/// Each claim with what became of it.
+pub(super) fn claims_table(findings: &[(&'static str, Finding)]) -> String {
+    let mut table = "## Claims\n\n| | the paper says | found |\n|---|---|---|\n".to_owned();
+    for (number, (text, finding)) in (1..).zip(findings) {
+        let _ = writeln!(table, "| {number} | {text} | **{finding}** |");
+    }
+    table
 }
 
 /// How verdicts come about, as far as it concerns the figure.
@@ -234,7 +240,7 @@ fn head(
 
 impl Finding {
     /// Of the verdicts under each reading.
-    fn of(verdicts: &[Verdict]) -> Self {
+    pub(super) fn of(verdicts: &[Verdict]) -> Self {
         let some = |verdict| verdicts.contains(&verdict);
         let open = verdicts.is_empty() || some(Verdict::NotDecided);
         match (some(Verdict::Confirmed), some(Verdict::Refuted)) {
@@ -291,11 +297,10 @@ pub fn index(outcomes: &[Outcome], command: &str, version: &str) -> String {
         }
     }
     for outcome in outcomes {
-        let _ = write!(
-            page,
-            "\n## {}\n\n{}. {} sets at each point.",
-            outcome.figure, outcome.caption, outcome.sets
-        );
+        let _ = write!(page, "\n## {}\n\n{}.", outcome.figure, outcome.caption);
+        if outcome.sets > 1 {
+            let _ = write!(page, " {} sets at each point.", outcome.sets);
+        }
         if !outcome.missing.is_empty() {
             let _ = write!(
                 page,

@@ -19,12 +19,10 @@ const FLAT: f64 = 0.1;
 const RARE: f64 = 0.005;
 /// A share so near to 0 or 1 looks like 0 or 1.
 const EDGE: f64 = 0.02;
-/// Two differences are equal if they are no further apart.
-const AS_MUCH: f64 = 0.1;
 /// An advantage consists of sets of some kind if these are more than this share of it.
 const MOST: f64 = 0.5;
 
-fn percent((yes, sets): (u64, u64)) -> String {
+pub(super) fn percent((yes, sets): (u64, u64)) -> String {
     let share = 100.0 * as_f64(yes) / as_f64(sets.max(1));
     format!("{share:.2} % of {sets}")
 }
@@ -41,7 +39,7 @@ fn shown(examples: &[(usize, u32)]) -> String {
 }
 
 /// An interval in percent.
-fn range(Interval { low, high }: Interval) -> String {
+pub(super) fn range(Interval { low, high }: Interval) -> String {
     format!("{:+.2} to {:+.2} %", 100.0 * low, 100.0 * high)
 }
 
@@ -192,63 +190,6 @@ pub(super) fn close(view: &View<'_>, tests: &[&str]) -> Checked {
         numbers: format!(
             "the largest difference is {}; ours for very small is {NEAR}",
             widest.1
-        ),
-    }
-}
-
-/// Where the curve of `above` is most above that of `below`, it is so by this share of the sets of a point. What the
-/// largest difference may be follows from those that each point may have.
-pub(super) fn at_most_apart(
-    view: &View<'_>,
-    (above, below): (&str, &str),
-    printed: f64,
-) -> Checked {
-    let each: Vec<_> = view
-        .pairings(above, below)
-        .into_iter()
-        .map(|(x, pairing)| (x, pairing.difference()))
-        .collect();
-    let middle = |found: &Interval| f64::midpoint(found.low, found.high);
-    let widest = each
-        .iter()
-        .max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)));
-    let Some((x, widest)) = widest else {
-        return Checked {
-            verdict: Verdict::NotDecided,
-            numbers: "there is no point".to_owned(),
-        };
-    };
-    let most = |of: fn(&Interval) -> f64| {
-        let each = each.iter().map(|(_, found)| of(found));
-        each.fold(f64::NEG_INFINITY, f64::max)
-    };
-    let largest = Interval {
-        low: most(|found| found.low),
-        high: most(|found| found.high),
-    };
-    let (from, to) = (printed - AS_MUCH, printed + AS_MUCH);
-    let shares = view.shares(above).into_iter();
-    let room: Vec<String> = shares
-        .filter(|(_, share)| share.low > from)
-        .map(|(x, _)| format!("{x}"))
-        .collect();
-    Checked {
-        verdict: verdict::from_evidence(
-            largest.low > from && largest.high < to,
-            largest.high < from || largest.low > to,
-        ),
-        numbers: format!(
-            "{above} is most above {below} at {x}, by {:.2} %; the largest difference is {}; {above} certainly accepts more \
-             than {:.1} % of the sets, as a difference of that size takes, at {}; ours for the {:.1} % of the paper is \
-             within {AS_MUCH} of it",
-            100.0 * middle(widest),
-            range(largest),
-            100.0 * from,
-            match room.is_empty() {
-                true => "no point".to_owned(),
-                false => room.join(" "),
-            },
-            100.0 * printed,
         ),
     }
 }

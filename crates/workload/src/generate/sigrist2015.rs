@@ -10,7 +10,10 @@
 //! how. Here a set draws one of the chains {200, 400, 800}, {200, 600}, {300, 600}, {400, 800} and
 //! each task a period of it, all as likely. The tasks are periodic and begin together, as frame tables ask for.
 //!
-//! A set draws its chain, and then for each task its level, u, Z if it is HI, and its period.
+//! Example IV.1 (Fig. 2) has periods "in the range from 2 ms to 2 s", of one CPU, and says no more of them. With `periods = uniform`
+//! they are whole milliseconds from that range, all as likely.
+//!
+//! A set draws its chain, if it has one, and then for each task its level, u, Z if it is HI, and its period.
 
 use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
@@ -24,11 +27,29 @@ recipe! { Sigrist2015, "Sigrist et al. (2015), section VII-A: several CPUs, two 
         "the larger of the utilizations of the two modes, for all CPUs together", positive_ratio(128);
     cpus: u16 = "8", "number of CPUs, for the file only", cpus(1);
     share_high: Ratio = "0.4", "probability that a task is of level HI", ratio(0, 1);
+    periods: PeriodRange = "harmonic",
+        "harmonic, of one chain (section VII-A), or uniform, whole milliseconds from 2 ms to 2 s (example IV.1)",
+        period_range();
 }
 
-/// Periods in units of 100 ms.
-const CHAINS: [&[u64]; 4] = [&[2, 4, 8], &[2, 6], &[3, 6], &[4, 8]];
-const PERIOD_NANOS: u64 = 100_000_000;
+/// Which periods a set draws from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeriodRange {
+    /// One of the chains.
+    Harmonic,
+    /// Whole milliseconds from 2 ms to 2 s.
+    Uniform,
+}
+
+/// Harmonic periods in ms.
+const CHAINS: [&[u64]; 4] = [&[200, 400, 800], &[200, 600], &[300, 600], &[400, 800]];
+/// Any of these, in ms.
+const RANGE: Periods = Periods::Uniform {
+    least: 2,
+    most: 2000,
+    step: 1,
+};
+const PERIOD_NANOS: u64 = 1_000_000;
 /// A task below this share is left out: it would round to nothing.
 const SHARE_MIN: f64 = 1e-6;
 
@@ -63,8 +84,13 @@ impl Sigrist2015 {
     /// [`DrawError`] if not even one task fits.
     pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
         let target = self.utilization.approximate();
-        let chain = usize::try_from(random.below(CHAINS.len() as u64)).unwrap_or(0);
-        let periods = Periods::List(CHAINS.get(chain).copied().unwrap_or(&[2]).to_vec());
+        let periods = match self.periods {
+            PeriodRange::Harmonic => {
+                let chain = usize::try_from(random.below(CHAINS.len() as u64)).unwrap_or(0);
+                Periods::List(CHAINS.get(chain).copied().unwrap_or(&[200]).to_vec())
+            }
+            PeriodRange::Uniform => RANGE,
+        };
         let mut sums = Sums::default();
         let mut tasks = Vec::new();
         while target - sums.total() > SHARE_MIN {
@@ -107,6 +133,16 @@ impl Sigrist2015 {
     }
 }
 
+impl Given<'_> {
+    fn period_range(&self) -> Result<PeriodRange, ParameterError> {
+        match self.text {
+            "harmonic" => Ok(PeriodRange::Harmonic),
+            "uniform" => Ok(PeriodRange::Uniform),
+            _ => Err(self.wrong("harmonic or uniform")),
+        }
+    }
+}
+
 /// The factor, at most 1, by which a task has to shrink so that the target is not exceeded.
 fn fit(sums: Sums, low: f64, high: Option<f64>, target: f64) -> f64 {
     let normal = (target - sums.low - sums.high_normal) / low;
@@ -118,6 +154,28 @@ fn fit(sums: Sums, low: f64, high: Option<f64>, target: f64) -> f64 {
 mod tests {
     use super::*;
     use vestal_core::Level;
+
+    #[test]
+    fn periods_of_example_iv_1_are_whole_milliseconds_of_the_whole_range() {
+        let mut random = Random::new(4);
+        let recipe = Sigrist2015 {
+            utilization: Ratio::new(8, 10).unwrap(),
+            periods: PeriodRange::Uniform,
+            ..Sigrist2015::new().unwrap()
+        };
+        let sets: Vec<TaskSet> = (0..2000)
+            .map(|_| recipe.draw(&mut random).unwrap())
+            .collect();
+        let periods = sets.iter().flat_map(|set| &set.tasks);
+        let periods: Vec<u64> = periods.map(|task| task.period.as_nanos()).collect();
+        assert!(periods.iter().all(|period| period % 1_000_000 == 0));
+        let (least, most) = (periods.iter().min(), periods.iter().max());
+        assert_eq!((least, most), (Some(&2_000_000), Some(&2_000_000_000)));
+        // Uniform, not by the logarithm: half of them are above 1 s.
+        let long = periods.iter().filter(|period| **period > 1_001_000_000);
+        let share = long.count() as f64 / periods.len() as f64;
+        assert!((share - 0.5).abs() < 0.03, "{share}");
+    }
 
     #[test]
     fn sets_meet_the_target_and_are_harmonic() {

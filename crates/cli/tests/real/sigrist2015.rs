@@ -1,0 +1,257 @@
+//! Figures 1, 3, 4 and 5 of Sigrist et al. (RTAS 2015) in real runs, and their Table III on two CPUs.
+
+use super::support::traces::read;
+use super::support::{Scratch, VESTAL, command, repository, vestal};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use vestal_core::{Event, Fact, JobId, Level, Service, TaskId};
+use vestal_testkit::machine::real_time_threads;
+use vestal_trace::{Record, What};
+
+const HI: Level = Level(1);
+
+/// The traces of the figures, as the script makes them.
+fn traces(folder: &Path) {
+    let script = repository().join("scripts/traces-sigrist2015.sh");
+    let done = Command::new(script)
+        .arg(folder)
+        .env("VESTAL", VESTAL)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+}
+
+fn records(folder: &Path, name: &str) -> Vec<Record> {
+    let (_, records) = read(&folder.join(format!("{name}.csv")));
+    let drawing = std::fs::read_to_string(folder.join(format!("{name}.svg"))).unwrap();
+    assert!(drawing.contains("</svg>"), "{name}");
+    records
+}
+
+fn result(folder: &Path, name: &str) -> Value {
+    let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// How often jobs of `task` that execute beyond `budget` were looked at with that much executed, up to the look that noticed
+/// it, for each that was noticed.
+fn looks_beyond(records: &[Record], task: TaskId, budget: Service) -> Vec<usize> {
+    let mut executed: BTreeMap<JobId, Service> = BTreeMap::new();
+    let mut beyond: BTreeMap<JobId, usize> = BTreeMap::new();
+    let mut found = Vec::new();
+    for record in records {
+        match record.what {
+            What::Fact(Fact::Charged { job, amount, .. }) if job.task == task => {
+                let sum = executed.entry(job).or_default();
+                *sum = sum.saturating_add(amount);
+                if *sum >= budget {
+                    *beyond.entry(job).or_default() += 1;
+                }
+            }
+            What::Notice(Event::Overrun { job, level, .. })
+                if job.task == task && level == Level(0) =>
+            {
+                found.push(beyond.get(&job).copied().unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Fig. 1 and 3: the first look after an overrun notices it, whoever looks; a heartbeat looks far more often.
+fn detection(folder: &Path) {
+    let budget = Service::from_micros(4_300);
+    let looks = ["fig3a", "fig3b"].map(|name| {
+        let found = looks_beyond(&records(folder, name), TaskId(1), budget);
+        assert!(found.len() >= 8, "{name}: {found:?}");
+        assert!(found.iter().all(|looks| *looks == 1), "{name}: {found:?}");
+        let result = result(folder, name);
+        result["machine"]["own"]["wakeups"]["budget"]
+            .as_u64()
+            .unwrap()
+    });
+    let [heartbeat, deadline] = looks;
+    assert!(heartbeat >= 2 * deadline, "{heartbeat} {deadline}");
+}
+
+/// Fig. 4: two LO jobs that have begun are dropped when the mode rises, and end when the HI job has: no HI job waits for that. What
+/// is not there, or not in that order.
+fn termination(records: &[Record]) -> Result<(), String> {
+    let at = |name: &str, wanted: &dyn Fn(&What) -> bool| {
+        let place = records.iter().position(|record| wanted(&record.what));
+        place.ok_or_else(|| format!("no {name}"))
+    };
+    let first = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let raised = at("rise", &|what| {
+        matches!(what, What::Notice(Event::ModeChanged { to: HI, .. }))
+    })?;
+    let completed = at(
+        "completion",
+        &|what| matches!(what, What::Fact(Fact::Completed { job, .. }) if *job == first(0)),
+    )?;
+    for low in [first(1), first(2)] {
+        let dropped = at(
+            "drop",
+            &|what| matches!(what, What::Notice(Event::Dropped { job, .. }) if *job == low),
+        )?;
+        let ended = at(
+            "end",
+            &|what| matches!(what, What::Dropped { job, .. } if *job == low),
+        )?;
+        let order = [raised, dropped, completed, ended];
+        if !order.is_sorted() {
+            return Err(format!("{low:?}: {order:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn detection_and_termination_as_traces_of_real_runs() {
+    let scratch = Scratch::new("sigrist2015");
+    traces(&scratch.0);
+    detection(&scratch.0);
+    for name in ["fig4a", "fig4b"] {
+        let records = records(&scratch.0, name);
+        assert_eq!(termination(&records), Ok(()), "{name}");
+        // A world that ended them first would be found.
+        let (ends, others): (Vec<Record>, Vec<Record>) = records
+            .iter()
+            .partition(|record| matches!(record.what, What::Dropped { .. }));
+        assert!(termination(&[ends, others].concat()).is_err(), "{name}");
+    }
+}
+
+/// A look that notices nothing, and one that notices later.
+#[test]
+fn a_look_that_passes_an_overrun_by_is_counted() {
+    let job = JobId {
+        task: TaskId(1),
+        sequence: 0,
+    };
+    let record = |what| Record {
+        at: vestal_core::Instant::EPOCH,
+        what,
+    };
+    let charge = |micros| {
+        record(What::Fact(Fact::Charged {
+            cpu: vestal_core::CpuId(0),
+            job,
+            amount: Service::from_micros(micros),
+        }))
+    };
+    let noticed = record(What::Notice(Event::Overrun {
+        job,
+        level: Level(0),
+        executed: Service::from_micros(12),
+    }));
+    let looks = |records: &[Record]| looks_beyond(records, TaskId(1), Service::from_micros(10));
+    assert_eq!(looks(&[charge(9), charge(3), noticed]), [1]);
+    assert_eq!(looks(&[charge(9), charge(1), charge(2), noticed]), [2]);
+    assert_eq!(looks(&[charge(9), noticed]), [0]);
+}
+
+/// The name and the SCHED_FIFO priority in a thread's `stat`, whose field 40 it is.
+fn name_and_priority(stat: &str) -> (String, u32) {
+    let (_, rest) = stat.split_once('(').unwrap();
+    let (name, rest) = rest.rsplit_once(')').unwrap();
+    let priority = rest.split_whitespace().nth(40 - 3).unwrap();
+    (name.to_owned(), priority.parse().unwrap())
+}
+
+/// The threads of a run while jobs of `sensor` and `control` come and go, as the kernel has them.
+fn threads_of(policy: &str) -> BTreeMap<String, u32> {
+    let file = "examples/sigrist2015/fig1.toml";
+    let mut run = command(&["run", file, "--policy", policy, "--for", "1s"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let mut threads = BTreeMap::new();
+    while begun.elapsed() < Duration::from_secs(10) {
+        let found = real_time_threads(run.id());
+        threads = found.iter().map(|stat| name_and_priority(stat)).collect();
+        // All are there once the last worker is.
+        if threads.contains_key("vestal-2") && threads.contains_key("vestal-manager") {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    assert!([0, 5].contains(&run.wait().unwrap().code().unwrap()));
+    threads
+}
+
+/// Fig. 5: whoever schedules and looks for overruns is above all workers. Here one thread does both.
+#[test]
+fn the_priorities_of_the_threads_of_a_run() {
+    let managed = threads_of("edf-vd");
+    let above = ["vestal-watchdog", "vestal-manager"].map(|name| managed[name]);
+    assert_eq!(above, [4, 3], "{managed:?}");
+    for worker in ["vestal-0", "vestal-1", "vestal-2"] {
+        // The running one, and those that were preempted.
+        assert!([2, 1].contains(&managed[worker]), "{managed:?}");
+    }
+    let native = threads_of("amc");
+    let expected = [
+        ("vestal-watchdog", 6),
+        ("vestal-manager", 5),
+        ("vestal-0", 4),
+        ("vestal-1", 3),
+        ("vestal-2", 2),
+        ("vestal-idle", 1),
+    ];
+    let expected = expected.map(|(name, priority)| (name.to_owned(), priority));
+    assert_eq!(native, BTreeMap::from(expected));
+}
+
+/// Those of Table III.
+const HI_TASKS: [&str; 5] = [
+    "sensor-3",
+    "localisation-7",
+    "localisation-8",
+    "localisation-9",
+    "localisation-10",
+];
+
+/// Table III on two CPUs: HI jobs allocate memory in half of all cases, and what that makes late costs LO jobs of that frame only.
+#[test]
+fn the_flight_management_system_on_two_cpus() {
+    for (column, is_late) in [("phi", false), ("i5", true)] {
+        let file = format!("examples/sigrist2015/table-3-{column}-two-cpus.toml");
+        let options = ["--policy", "ftts", "--cpus", "0,1", "--for", "1s"];
+        let done = vestal(&[&["run", &file, "--format", "json"][..], &options].concat());
+        assert_eq!(done.exit, 0, "{column}: {}", done.stderr);
+        assert!(done.stderr.contains("allocate memory"), "{}", done.stderr);
+        let result = done.json();
+        let tasks = result["tasks"].as_array().unwrap();
+        let released: Vec<u64> = tasks
+            .iter()
+            .map(|task| task["released"].as_u64().unwrap())
+            .collect();
+        assert_eq!(released, [10, 10, 5, 10, 1, 5, 5, 1, 1, 1, 1], "{column}");
+        for (task, name) in tasks
+            .iter()
+            .map(|task| (task, task["name"].as_str().unwrap()))
+        {
+            if HI_TASKS.contains(&name) {
+                assert_eq!(task["completed"], task["released"], "{column}: {task}");
+            }
+        }
+        let frames = &result["frames"];
+        assert_eq!(frames["total"], 10, "{column}");
+        // Ten MiB take longer than the tens of microseconds of this column, and the half millisecond beside.
+        let skipped = frames["lo_skipped"].as_u64().unwrap();
+        assert!(skipped > 0 || !is_late, "{column}: {frames}");
+        assert!(skipped < 10, "{column}: {frames}");
+    }
+}
