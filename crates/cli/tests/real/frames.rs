@@ -55,7 +55,7 @@ fn run(file: &str, barrier: &str, entries: &str, more: &[&str]) -> Value {
         "--format",
         "json",
     ];
-    let done = vestal(&[&fixed[..], more].concat());
+    let done = super::vestal_well(&[&fixed[..], more].concat());
     let result = done.json();
     let shares = entries.matches('0').count() > 1;
     assert_eq!(result["proof"].is_null(), shares, "{}", done.stderr);

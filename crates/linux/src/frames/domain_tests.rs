@@ -199,9 +199,11 @@ fn an_overrun_is_noticed_by_who_arrives_and_the_frames_that_passed_are_skipped()
 fn noted(reader: &mut NoteReader) -> Vec<FrameNote> {
     let extent = reader.extent();
     let notes = std::iter::from_fn(|| reader.next(extent));
-    let frames = notes.map(|note| match note {
-        Note::Frame(note) => note,
-        other => panic!("{other:?}"),
+    let frames = notes.map(|note| {
+        let Note::Frame(note) = note else {
+            panic!("{note:?}");
+        };
+        note
     });
     frames.collect()
 }

@@ -58,33 +58,20 @@ pub(crate) fn execute(
     span: Duration,
 ) -> Result<Report, RunError> {
     let overhead = frames.overhead(&launch.config);
-    let (levels, jobs) = frames.size();
-    let spare = Spare::of(overhead, levels, jobs);
+    let spare = frames.spare(overhead);
     let scheduler = scheduler(&launch, &frames, overhead)?;
     let run = Arc::new(Run::new(&launch.config));
     let recording = launch.recording.take();
     let ring_records = recording.as_ref().map(|recording| recording.ring_records);
     let begin = |recording: Recording| launch.begin(recording, overhead);
     let consumer = recording.map(begin).transpose()?;
-    let (mut drafts, mut lanes, mut trace) = (Vec::new(), Vec::new(), Tracer::off());
-    let cpus = std::mem::take(&mut launch.cpus).into_iter();
-    for ((index, cpu), numbers) in cpus.enumerate().zip(&frames.numbers) {
-        let mut rings = Rings::default();
-        if let (0, Some(records)) = (index, ring_records) {
-            // First of all: of one instant the scheduler's records come first, whole.
-            trace = rings.add_common(records);
-        }
-        let rings = (rings, ring_records);
-        let (draft, lane) = draft(&launch, &run, (index, numbers), cpu, rings, spare)?;
-        drafts.push(draft);
-        lanes.push(lane);
-    }
+    let (drafts, lanes, trace) = drafts(&mut launch, &run, &frames, (spare, ring_records))?;
     let cpus: Vec<SharedCpu> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
     let recorder = Recorder::new(scheduler, trace);
     let (notes, reader) = notes_of_frames(&cpus);
-    let common = common(&launch, &frames, (recorder, Arc::clone(&notes)), &cpus)?;
-    let judged = evidence(&frames, &cpus, overhead, reader);
-    let gatherer = launch.gather((lanes, Some(judged)), consumer)?;
+    let common = common(&launch, &frames, (recorder, notes), &cpus)?;
+    let evidence = evidence(&frames, &cpus, overhead, reader);
+    let gatherer = launch.gather((lanes, Some(evidence)), consumer)?;
     let patience = launch.config.patience;
     let going = match start(&launch, &run, drafts, &common) {
         Ok(going) => going,
@@ -114,7 +101,7 @@ pub(crate) fn execute(
     let Gathered {
         recorded,
         mut accounts,
-        frames: mut verdicts,
+        frames: verdicts,
     } = finished?;
     if let Some(first) = accounts.first_mut() {
         first.lost = first.lost.saturating_add(verdicts.lost);
@@ -127,17 +114,13 @@ pub(crate) fn execute(
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
     };
-    let continued = measured.continued.iter();
-    let continued =
-        continued.map(|at| run.instant(*at).saturating_since(Instant::EPOCH).as_nanos());
-    verdicts.excuse_stops(&continued.collect::<Vec<u64>>());
     let counts = with_walks(counts, &records);
     let managers = managers(&common, &cpus, records);
     let noted = managers.into_iter().zip(accounts).zip(others);
     let parts = launch.parts(noted, &stuck);
     let parts: Vec<(_, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
     let frames = FrameReport {
-        counts: judged_counts(counts.counts, &verdicts),
+        counts: judged(counts.counts, verdicts, &run, &measured.continued),
         overhead,
         ..counts
     };
@@ -159,6 +142,29 @@ fn scheduler(
     tasks.sort_by_key(|&(number, _)| number);
     let tasks: Vec<TaskConfiguration> = tasks.into_iter().map(|(_, task)| task).collect();
     (frames.make)(&tasks, overhead).map_err(RunError::Scheduler)
+}
+
+/// What [`draft`] makes for each CPU, and who takes the records of the scheduler.
+fn drafts(
+    launch: &mut Launch,
+    run: &Arc<Run>,
+    frames: &Frames,
+    (spare, ring_records): (Spare, Option<usize>),
+) -> Result<(Vec<Draft>, Vec<Lane>, Tracer), RunError> {
+    let (mut drafts, mut lanes, mut trace) = (Vec::new(), Vec::new(), Tracer::off());
+    let cpus = std::mem::take(&mut launch.cpus).into_iter();
+    for ((index, cpu), numbers) in cpus.enumerate().zip(&frames.numbers) {
+        let mut rings = Rings::default();
+        if let (0, Some(records)) = (index, ring_records) {
+            // First of all: of one instant the scheduler's records come first, whole.
+            trace = rings.add_common(records);
+        }
+        let rings = (rings, ring_records);
+        let (draft, lane) = draft(launch, run, (index, numbers), cpu, rings, spare)?;
+        drafts.push(draft);
+        lanes.push(lane);
+    }
+    Ok((drafts, lanes, trace))
 }
 
 /// What the threads of CPU `index` will share, and what only its walker will have; and who takes their records.
@@ -215,8 +221,16 @@ fn evidence(
     FrameEvidence::new(notes, frames.facts(&facts, overhead, guarantee))
 }
 
-/// With what was found of dropped jobs.
-const fn judged_counts(counts: FrameCounts, verdicts: &FrameVerdicts) -> FrameCounts {
+/// With what was found of dropped jobs, when the process was continued at these clock readings after it had been stopped.
+fn judged(
+    counts: FrameCounts,
+    mut verdicts: FrameVerdicts,
+    run: &Run,
+    continued: &[u64],
+) -> FrameCounts {
+    let since = |at: &u64| at.saturating_sub(run.epoch());
+    let continued: Vec<u64> = continued.iter().map(since).collect();
+    verdicts.excuse_stops(&continued);
     FrameCounts {
         unprovoked: verdicts.unprovoked,
         unprovoked_undecided: verdicts.undecided(),

@@ -114,6 +114,12 @@ impl Frames {
         config.tolerance.unwrap_or_else(|| overhead(levels, jobs))
     }
 
+    /// What is ours of that overhead, and what the machine's.
+    fn spare(&self, overhead: Service) -> Spare {
+        let (levels, jobs) = self.size();
+        Spare::of(overhead, levels, jobs)
+    }
+
     /// What is known of the table before it runs; `tasks` are those of each CPU.
     fn facts(&self, tasks: &[Vec<TaskFacts>], overhead: Service, guarantee: bool) -> FrameFacts {
         let spare = Duration::from_nanos(overhead.as_nanos());

@@ -1,6 +1,6 @@
 //! A walker: the thread that runs the jobs of one CPU, sub-frame by sub-frame.
 
-use super::common::Common;
+use super::common::{Common, Taken};
 use super::domain::{Spent, Step, Turn, cpu_of};
 use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
@@ -144,7 +144,7 @@ struct Walk<'w, 'a> {
     record: &'w mut WalkRecord,
 }
 
-impl Walk<'_, '_> {
+impl<'w> Walk<'w, '_> {
     /// Sub-frame by sub-frame, until the run ends.
     fn walk(&mut self) -> Step {
         // The threads are let go before the run begins.
@@ -175,7 +175,7 @@ impl Walk<'_, '_> {
 
     /// What is to be done next.
     fn turn(&mut self) -> Step<Turn> {
-        let mut domain = self.common.domain();
+        let mut domain = self.domain();
         domain.scheduler.sink().open();
         let since = self.common.stamps.now();
         let now = self.worker.cpu.instant(since.monotonic);
@@ -267,7 +267,7 @@ impl Walk<'_, '_> {
     /// Tells the domain that it came; says whether it was the last, for which the domain has decided.
     fn comes(&mut self, came: u64, barrier: BarrierId) -> Step<bool> {
         let at = self.worker.cpu.instant(came);
-        let mut domain = self.common.domain();
+        let mut domain = self.domain();
         domain.scheduler.sink().open();
         let since = self.common.stamps.now();
         let now = self.worker.cpu.instant(since.monotonic);
@@ -288,6 +288,22 @@ impl Walk<'_, '_> {
         let all = &mut domain.record.parts;
         self.record.note_call(all, spent, (took, Part::Barrier));
         is_last
+    }
+
+    /// The domain. If another walker has it, this one waits: what passes from when that leaves it is no part of its duty.
+    fn domain(&mut self) -> Taken<'w> {
+        let common = self.common;
+        if let Some(domain) = common.free_domain() {
+            return domain;
+        }
+        self.about_to_wait();
+        let domain = common.domain();
+        self.worker.trace.open();
+        let now = monotonic_nanos();
+        let wanted = Wanted::Since(common.freed().min(now));
+        self.worker.own.wake(wanted, now);
+        self.worker.trace.close();
+        domain
     }
 
     /// Waits at the barrier.
