@@ -79,6 +79,23 @@ fn a_heartbeat_is_late_by_its_period_alone() {
     );
 }
 
+/// Wall timers run while their jobs do not, until somebody has stopped them; perf counters never do.
+#[test]
+fn wall_timers_may_be_late_for_jobs_that_do_not_execute() {
+    for (name, is_late) in [
+        ("native/manager", true),
+        ("native/remainder", true),
+        ("native/perf", false),
+        ("native/posix-timer", false),
+    ] {
+        let text = document("native").replace(r#""one""#, &format!(r#""{name}""#));
+        let costs = Costs::from_json(&text).unwrap();
+        let found = overheads(costs.mechanism(name).unwrap(), Statistic::Mean).unwrap();
+        let expected = if is_late { found.exhaustion } else { ns(0) };
+        assert_eq!(found.late, expected, "{name}");
+    }
+}
+
 #[test]
 fn what_is_no_file_of_costs_is_refused_with_its_place_and_what_mends_it() {
     for (text, why) in [

@@ -159,7 +159,7 @@ fn monitor(text: &str) -> Result<(Monitor, Option<u64>), Failure> {
             format!("{name} looks at a job when that has used up its budget, and at no other time");
         return Err(refused(
             why,
-            "leave out the time, or take manager=TIME or heartbeat=TIME",
+            "leave out the time, or take manager, remainder or heartbeat with one",
         ));
     }
     match parse_time(time) {
