@@ -114,7 +114,7 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
         "dispatch": "native", "inversions": null, "mechanism": "vestal", "observed_only": false,
         "monitor": "perf", "granularity_ns": null, "tolerance_ns": 1, "overruns_noticed": 0,
         "overshoot_median_ns": 0, "overshoot_max_ns": 0, "noticed_late": 0, "held": null,
-        "held_in_vain": null, "records": null, "records_lost": 0, "server_granularity_ns": 1,
+        "held_in_vain": null, "clock_skew": {"monotonic_ns": 99, "tsc_ns": null}, "records": null, "records_lost": 0, "server_granularity_ns": 1,
         "server_budgets_judged": 2, "server_overshoot_median_ns": 0, "server_overshoot_max_ns": 1,
         "own": {
             "manager": thread, "idle": thread, "watchdog": thread, "workers_cpu_ns": 5,
