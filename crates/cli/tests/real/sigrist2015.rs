@@ -168,50 +168,61 @@ fn name_and_priority(stat: &str) -> (String, u32) {
     (name.to_owned(), priority.parse().unwrap())
 }
 
-/// The threads of a run while jobs of `sensor` and `control` come and go, as the kernel has them.
-fn threads_of(policy: &str) -> BTreeMap<String, u32> {
-    let file = "examples/sigrist2015/fig1.toml";
-    let mut run = command(&["run", file, "--policy", policy, "--for", "1s"])
+/// The real-time threads of a run of this file, of which there are so many, as the kernel has them while jobs come and go.
+fn threads_of(file: &str, policy: &str, count: usize) -> BTreeMap<String, u32> {
+    let file = format!("examples/sigrist2015/{file}");
+    let mut run = command(&["run", &file, "--policy", policy, "--for", "1s"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    let mut threads = BTreeMap::new();
-    while begun.elapsed() < Duration::from_secs(10) {
+    let look = || -> BTreeMap<String, u32> {
         let found = real_time_threads(run.id());
-        threads = found.iter().map(|stat| name_and_priority(stat)).collect();
-        // All are there once the last worker is.
-        if threads.contains_key("vestal-2") && threads.contains_key("vestal-manager") {
-            break;
-        }
+        found.iter().map(|stat| name_and_priority(stat)).collect()
+    };
+    let begun = Instant::now();
+    while look().len() < count && begun.elapsed() < Duration::from_secs(10) {
         std::thread::park_timeout(Duration::from_millis(5));
     }
+    // All have begun, and none has been asked to end.
+    std::thread::park_timeout(Duration::from_millis(300));
+    let threads = look();
     assert!([0, 5].contains(&run.wait().unwrap().code().unwrap()));
     threads
 }
 
-/// Fig. 5: whoever schedules and looks for overruns is above all workers. Here one thread does both.
+fn by_name<const N: usize>(threads: [(&str, u32); N]) -> BTreeMap<String, u32> {
+    let threads = threads.map(|(name, priority)| (name.to_owned(), priority));
+    BTreeMap::from(threads)
+}
+
+/// Fig. 5: whoever schedules and looks for overruns is above all workers. Here one thread does both, or the workers of a frame table by
+/// themselves.
 #[test]
 fn the_priorities_of_the_threads_of_a_run() {
-    let managed = threads_of("edf-vd");
+    let managed = threads_of("fig1.toml", "edf-vd", 5);
     let above = ["vestal-watchdog", "vestal-manager"].map(|name| managed[name]);
     assert_eq!(above, [4, 3], "{managed:?}");
     for worker in ["vestal-0", "vestal-1", "vestal-2"] {
         // The running one, and those that were preempted.
         assert!([2, 1].contains(&managed[worker]), "{managed:?}");
     }
-    let native = threads_of("amc");
-    let expected = [
+    let native = by_name([
         ("vestal-watchdog", 6),
         ("vestal-manager", 5),
         ("vestal-0", 4),
         ("vestal-1", 3),
         ("vestal-2", 2),
         ("vestal-idle", 1),
-    ];
-    let expected = expected.map(|(name, priority)| (name.to_owned(), priority));
-    assert_eq!(native, BTreeMap::from(expected));
+    ]);
+    assert_eq!(threads_of("fig1.toml", "amc", 6), native);
+    let frames = by_name([
+        ("vestal-watchdog", 4),
+        ("vestal-0-walker", 2),
+        ("vestal-1-walker", 2),
+    ]);
+    let file = "table-3-i5-two-cpus.toml";
+    assert_eq!(threads_of(file, "ftts", 3), frames);
 }
 
 /// Those of Table III.
