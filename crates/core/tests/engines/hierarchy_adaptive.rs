@@ -39,14 +39,15 @@ fn world_of(own: &[Own<'_>], degraded: &[u64], programs: Vec<Vec<u64>>) -> World
 }
 
 fn dropped(world: &mut World<'_>) -> Vec<(u64, JobId)> {
-    let of_mode = |(at, event)| match event {
-        Event::Dropped {
-            job,
-            why: DropReason::Mode,
-        } => Some((at, job)),
-        _ => None,
-    };
-    world.events().into_iter().filter_map(of_mode).collect()
+    let mut dropped = Vec::new();
+    for (at, event) in world.events() {
+        if let Event::Dropped { job, why } = event
+            && why == DropReason::Mode
+        {
+            dropped.push((at, job));
+        }
+    }
+    dropped
 }
 
 const L: Own<'_> = Own(0, 10, &[1], 1);
