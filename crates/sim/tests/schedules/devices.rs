@@ -165,7 +165,7 @@ enum Counts {
     /// What the simulated world does not do.
     ForAll,
     /// Nor this: also for jobs that were dropped while they waited.
-    ForTheDropped,
+    AlsoTheDropped,
 }
 
 /// A job that waits: its task, for which device, and how many events are left.
@@ -239,7 +239,7 @@ impl Account {
                 && why == DropReason::Mode
             {
                 let task = job.task.index();
-                if counts != Counts::ForTheDropped {
+                if counts != Counts::AlsoTheDropped {
                     self.waiting.retain(|waiter| waiter.0 != task);
                 }
                 self.waits_done[task] = 0;
@@ -322,7 +322,7 @@ fn on_behalf(case: &Case, device: usize, hosts: Vec<Option<ServerId>>) -> Vec<Fa
 fn serve(waiting: &mut Waiting, device: usize, counts: Counts) -> Vec<Fact> {
     let mut found = waiting.iter_mut().filter(|waiter| waiter.1 == device);
     match counts {
-        Counts::ForTheOldest | Counts::ForTheDropped => {
+        Counts::ForTheOldest | Counts::AlsoTheDropped => {
             found.next().into_iter().for_each(|waiter| waiter.2 -= 1)
         }
         Counts::ForAll => found.for_each(|waiter| waiter.2 -= 1),
@@ -536,7 +536,7 @@ fn the_world_of_ticks_agrees_on_random_systems() {
         assert_eq!(text(&here), text(&there), "{done}: {case:?}");
         assert_eq!(here, there, "{done}: {case:?}");
         others += usize::from(ticked(&case, Counts::ForAll).row != here.row);
-        for_dropped += usize::from(ticked(&case, Counts::ForTheDropped).row != here.row);
+        for_dropped += usize::from(ticked(&case, Counts::AlsoTheDropped).row != here.row);
         sum.blocked += here.blocked;
         sum.woken += here.woken;
         sum.served += here.served;
