@@ -91,7 +91,8 @@ pub struct Slot {
 /// An allowance of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Budget {
-    /// How much execution is left before [`Self::on_exhaustion`] takes place.
+    /// How much execution is left before [`Self::on_exhaustion`] takes place. Where it is nothing, a job that waited has
+    /// to show whether it is done: if it neither completes nor blocks at once, it is charged with zero.
     pub remaining: Service,
     /// Whose budget it is.
     pub owner: BudgetOwner,

@@ -363,6 +363,13 @@ impl<'a> Happening<'a> {
         queue.waiters.pop_front().map(|waiter| waiter.job)
     }
 
+    /// A job was dropped: nothing is served for it any more.
+    pub(crate) fn forget(&mut self, job: JobId) {
+        for queue in &mut self.queues {
+            queue.waiters.retain(|waiter| waiter.job != job);
+        }
+    }
+
     /// What happens by itself until `now`, one after the other.
     pub(crate) fn due(&mut self, now: Instant) -> Option<Happened> {
         if self.next > now {

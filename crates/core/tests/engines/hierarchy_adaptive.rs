@@ -39,14 +39,15 @@ fn world_of(own: &[Own<'_>], degraded: &[u64], programs: Vec<Vec<u64>>) -> World
 }
 
 fn dropped(world: &mut World<'_>) -> Vec<(u64, JobId)> {
-    let of_mode = |(at, event)| match event {
-        Event::Dropped {
-            job,
-            why: DropReason::Mode,
-        } => Some((at, job)),
-        _ => None,
-    };
-    world.events().into_iter().filter_map(of_mode).collect()
+    let mut dropped = Vec::new();
+    for (at, event) in world.events() {
+        if let Event::Dropped { job, why } = event
+            && why == DropReason::Mode
+        {
+            dropped.push((at, job));
+        }
+    }
+    dropped
 }
 
 const L: Own<'_> = Own(0, 10, &[1], 1);
@@ -145,6 +146,54 @@ fn the_mode_rises_to_the_next_level_that_allows_more_and_as_far_as_was_used() {
         "more is its own overrun"
     );
     assert_eq!(mode_after(&[4, 4, 4], &[4]), Level(0));
+}
+
+/// C2: what is left is less than the world can enforce. The server would discard it, but has more by then.
+#[test]
+fn a_remainder_below_the_granularity_raises_the_mode_and_is_not_lost() {
+    let (servers, tasks) = servers(&[Own(1, 50, &[5, 8], 1)], &[]);
+    let mut configuration = configuration(&servers, &tasks, &[]);
+    configuration.granularity = ns(3);
+    let mut engine = Hierarchy::new(&adaptive(&configuration, false)).unwrap();
+    let mut run = Run(&mut engine, 0);
+    let (cpu, job) = (CPU, job(0, 0));
+    run.tell(&[Fact::Released { job }]);
+    run.tell(&[Fact::Started { cpu, job }]);
+    run.1 = 3;
+    let budget = run.tell(&[charged(3)]).unwrap();
+    assert_eq!(budget.remaining, ns(5));
+    assert_eq!(engine.mode(), Level(1));
+}
+
+#[test]
+fn a_job_beyond_its_own_level_goes_on_and_is_said_to_have_overrun_once() {
+    let (servers, tasks) = servers(&[Own(1, 10, &[4, 4], 1)], &[]);
+    let configuration = configuration(&servers, &tasks, &[]);
+    let mut engine = Hierarchy::new(&adaptive(&configuration, false)).unwrap();
+    let mut run = Run(&mut engine, 0);
+    let (cpu, job) = (CPU, job(0, 0));
+    run.tell(&[Fact::Released { job }]);
+    run.tell(&[Fact::Started { cpu, job }]);
+    run.1 = 4;
+    assert_eq!(run.tell(&[charged(4)]), None, "its server is used up");
+    for _ in 0..3 {
+        run.1 += 10;
+        run.tell(&[]);
+        run.tell(&[charged(4)]);
+    }
+    let events = vestal_testkit::world::events(&mut engine);
+    let overruns = events.iter().filter_map(|(at, event)| match event {
+        Event::Overrun { level, .. } => Some((*at, *level)),
+        Event::ModeChanged { .. }
+        | Event::Dropped { .. }
+        | Event::Depleted { .. }
+        | Event::Postponed { .. }
+        | Event::FrameOverrun { .. }
+        | Event::FramesSkipped { .. }
+        | Event::Late { .. } => None,
+    });
+    assert_eq!(overruns.collect::<Vec<_>>(), [(4, Level(1))]);
+    assert_eq!(engine.mode(), Level(0));
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(super) fn read(
 }
 
 /// A deferrable server for each task, with its period and its budget: nothing that one task does costs another
-/// more than that.
+/// more than that. Above its level it has no more than at it, whatever the task's `degraded` says.
 fn one_for_each(set: &TaskSet, tasks: &[Task], priorities: &[u32]) -> Read {
     let servers = tasks.iter().zip(priorities).map(|(task, priority)| {
         let Task {
@@ -67,7 +67,7 @@ fn one_for_each(set: &TaskSet, tasks: &[Task], priorities: &[u32]) -> Read {
         let whole = Service::supplied_during(period);
         let capacity = |level: Level| match level <= criticality {
             true => own.min(whole),
-            false => degraded.unwrap_or(Service::ZERO).min(whole),
+            false => degraded.unwrap_or(Service::ZERO).min(own).min(whole),
         };
         ServerConfiguration {
             kind: ServerKind::Deferrable {

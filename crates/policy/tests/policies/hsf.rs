@@ -212,7 +212,7 @@ fn bottom_halves_go_first_in_their_server_and_run_on_behalf_of_who_waits() {
 #[test]
 fn a_set_without_servers_gets_one_for_each_task() {
     let text = [
-        task("slow", "LO", 40, ""),
+        task("slow", "LO", 40, "degraded = { HI = 9 }"),
         task("fast", "HI", 10, ""),
         task("long", "LO", 2, "degraded = { HI = 1 }"),
     ]
@@ -227,7 +227,7 @@ fn a_set_without_servers_gets_one_for_each_task() {
     };
     assert_eq!(
         [at(0), at(1), at(2)],
-        [[ms(2), ms(0)], [ms(3), ms(3)], [ms(2), ms(1)]]
+        [[ms(2), ms(2)], [ms(3), ms(3)], [ms(2), ms(1)]]
     );
 }
 
@@ -242,7 +242,12 @@ fn whatever_a_file_says_is_refused_with_its_place_or_can_be_built() {
         "sporadic",
         "pibs",
     ];
-    let shares = ["1.0", "0.5", "0.0000001", "0.000000000001"];
+    let shares = [
+        "LO = 1.0",
+        "LO = 0.5, HI = 0.000000000001",
+        "LO = 0.0000001",
+        "LO = 0.000000000001",
+    ];
     let (mut built, mut refused) = (0, 0);
     for (first, second) in kinds
         .iter()
@@ -259,7 +264,7 @@ fn whatever_a_file_says_is_refused_with_its_place_or_can_be_built() {
             })
         }) {
             let line = |kind: &str, more: &str| match kind {
-                "pibs" => format!("utilization = {{ LO = {share} }}\n{serves}\n{more}"),
+                "pibs" => format!("utilization = {{ {share} }}\n{serves}\n{more}"),
                 _ => format!("period = 10\ncapacity = {{ {criticality} = 5 }}\n{priority}\n{more}"),
             };
             let io = "io = [{ after = 1, device = \"d\", events = 2 }]";

@@ -33,6 +33,9 @@ where
                 }
                 Event::Dropped { job, why } => {
                     if let Some(state) = self.forget(job) {
+                        if let Some(outside) = self.outside.outside() {
+                            outside.forget(job);
+                        }
                         self.observer.dropped(at, &state, why);
                         // One that arrives just now has not begun: nothing has to be terminated.
                         if why == DropReason::Mode && state.released < at {
@@ -68,7 +71,8 @@ where
         Ok(())
     }
 
-    /// A job that used up the limit of its own level, or of a mode above it, was demoted or dropped.
+    /// A job that used up the limit of its own level, or of a mode above it, was demoted or dropped, if that is what its
+    /// scheduler does then.
     fn demote(&mut self, id: JobId, level: Level) {
         let own = self
             .setting
@@ -76,7 +80,7 @@ where
             .get(id.task.index())
             .map(|task| task.criticality);
         let at = self.now;
-        if own.is_none_or(|own| level < own) {
+        if own.is_none_or(|own| level < own) || !self.scheduler.stops_at_own_limit() {
             return;
         }
         if let Some(job) = find(&mut self.jobs, id)

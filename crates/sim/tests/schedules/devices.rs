@@ -48,6 +48,7 @@ pub(crate) struct Case {
     demand: Vec<u64>,
     outside: Outside,
     listed: Listed,
+    modes: Modes,
     pub(crate) end: u64,
 }
 
@@ -61,10 +62,18 @@ impl Case {
             .collect()
     }
 
+    fn configuration<'a>(
+        &'a self,
+        devices: &'a [DeviceConfiguration],
+    ) -> HierarchyConfiguration<'a> {
+        HierarchyConfiguration {
+            modes: self.modes,
+            ..hierarchies::configuration(&self.servers, &self.tasks, devices)
+        }
+    }
+
     fn engine(&self) -> Hierarchy {
-        let devices = self.devices();
-        let configuration = hierarchies::configuration(&self.servers, &self.tasks, &devices);
-        Hierarchy::new(&configuration).unwrap()
+        Hierarchy::new(&self.configuration(&self.devices())).unwrap()
     }
 }
 
@@ -103,6 +112,10 @@ impl Observer for Seen {
     }
     fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
         let text = format!("postponed {} {}", server.0, amount.as_nanos());
+        self.events.push((at.as_nanos(), text));
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let text = format!("dropped {} {why:?}", job.id);
         self.events.push((at.as_nanos(), text));
     }
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, _: Option<JobId>) {
@@ -151,6 +164,8 @@ enum Counts {
     ForTheOldest,
     /// What the simulated world does not do.
     ForAll,
+    /// Nor this: also for jobs that were dropped while they waited.
+    AlsoTheDropped,
 }
 
 /// A job that waits: its task, for which device, and how many events are left.
@@ -218,10 +233,19 @@ impl Account {
     }
 
     /// What the scheduler has to say.
-    fn hear(&mut self, world: &mut hierarchies::World<'_>) {
-        let events = world.events().into_iter();
-        let said = events.filter_map(|(at, event)| Some((at, said(event)?)));
-        self.seen.events.extend(said);
+    fn hear(&mut self, world: &mut hierarchies::World<'_>, counts: Counts) {
+        for (at, event) in world.events() {
+            if let Event::Dropped { job, why } = event
+                && why == DropReason::Mode
+            {
+                let task = job.task.index();
+                if counts != Counts::AlsoTheDropped {
+                    self.waiting.retain(|waiter| waiter.0 != task);
+                }
+                self.waits_done[task] = 0;
+            }
+            self.seen.events.extend(said(event).map(|said| (at, said)));
+        }
     }
 
     /// What happens now by itself.
@@ -253,8 +277,7 @@ impl Account {
 /// The same in the world of whole ticks, which is told of devices tick by tick.
 fn ticked(case: &Case, counts: Counts) -> Seen {
     let devices = case.devices();
-    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
-    let mut world = hierarchies::world(&configuration, programs(case));
+    let mut world = hierarchies::world(&case.configuration(&devices), programs(case));
     world.idler = |_| '.';
     let mut account = Account {
         waiting: Vec::new(),
@@ -267,12 +290,12 @@ fn ticked(case: &Case, counts: Counts) -> Seen {
         facts = account.passed(case, &world, counts);
         facts.extend(account.comes(case, &mut world));
         world.step(&facts);
-        account.hear(&mut world);
+        account.hear(&mut world, counts);
     }
     // What ends there is part of the run.
     facts = account.passed(case, &world, counts);
     world.decide(&facts);
-    account.hear(&mut world);
+    account.hear(&mut world, counts);
     account.seen.row = world.rows[0].clone().into_bytes();
     account.seen
 }
@@ -299,7 +322,9 @@ fn on_behalf(case: &Case, device: usize, hosts: Vec<Option<ServerId>>) -> Vec<Fa
 fn serve(waiting: &mut Waiting, device: usize, counts: Counts) -> Vec<Fact> {
     let mut found = waiting.iter_mut().filter(|waiter| waiter.1 == device);
     match counts {
-        Counts::ForTheOldest => found.next().into_iter().for_each(|waiter| waiter.2 -= 1),
+        Counts::ForTheOldest | Counts::AlsoTheDropped => {
+            found.next().into_iter().for_each(|waiter| waiter.2 -= 1)
+        }
         Counts::ForAll => found.for_each(|waiter| waiter.2 -= 1),
     }
     let through: Vec<usize> = waiting
@@ -322,8 +347,8 @@ fn said(event: Event) -> Option<String> {
             format!("postponed {} {}", server.0, amount.as_nanos())
         }
         Event::ModeChanged { from, to, .. } => format!("mode {} {}", from.0, to.0),
+        Event::Dropped { job, why } => format!("dropped {job} {why:?}"),
         Event::Overrun { .. }
-        | Event::Dropped { .. }
         | Event::FrameOverrun { .. }
         | Event::FramesSkipped { .. }
         | Event::Late { .. } => return None,
@@ -407,6 +432,9 @@ fn draw_tasks(
         let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
         let host = with_period[random.index(with_period.len())];
         entry.on_behalf_of = Some(ServerId(host as u16));
+        let low = random.between(1, 5);
+        entry.task.wcet = Wcet::new(&[ns(low), ns(low + random.below(5))]).unwrap();
+        entry.task.criticality = servers[usize::from(home)].criticality;
         entry
     };
     (0..count).map(drawn).collect()
@@ -462,6 +490,12 @@ pub(crate) fn draw(random: &mut Random) -> Case {
         demand,
         outside,
         listed,
+        modes: match random.below(4) {
+            0 | 1 => Modes::Requested,
+            raises => Modes::Adaptive {
+                pibs_raise: raises == 3,
+            },
+        },
         end: END,
     }
 }
@@ -488,7 +522,8 @@ fn the_world_of_ticks_agrees_on_random_systems() {
     let mut random = Random::new(14);
     let mut sum = Seen::default();
     let mut modes = 0;
-    let (mut postponed, mut others) = (0, 0);
+    let (mut postponed, mut dropped) = (0, 0);
+    let (mut others, mut for_dropped) = (0, 0);
     let mut done = 0;
     while done < 10_000 {
         let case = draw(&mut random);
@@ -501,27 +536,29 @@ fn the_world_of_ticks_agrees_on_random_systems() {
         assert_eq!(text(&here), text(&there), "{done}: {case:?}");
         assert_eq!(here, there, "{done}: {case:?}");
         others += usize::from(ticked(&case, Counts::ForAll).row != here.row);
+        for_dropped += usize::from(ticked(&case, Counts::AlsoTheDropped).row != here.row);
         sum.blocked += here.blocked;
         sum.woken += here.woken;
         sum.served += here.served;
-        modes += here
-            .events
-            .iter()
-            .filter(|(_, what)| what.starts_with("mode"))
-            .count();
-        postponed += here
-            .events
-            .iter()
-            .filter(|(_, what)| what.starts_with("postponed"))
-            .count();
+        let said = |begin: &str| {
+            let events = here.events.iter();
+            events.filter(|(_, what)| what.starts_with(begin)).count()
+        };
+        modes += said("mode");
+        postponed += said("postponed");
+        dropped += said("dropped");
     }
     assert!(
         sum.blocked > 5_000 && sum.woken > 2_500 && sum.served > 25_000,
         "{sum:?}"
     );
-    assert!(modes > 5_000 && postponed > 50, "{modes} {postponed}");
+    assert!(
+        modes > 5_000 && postponed > 50 && dropped > 500,
+        "{modes} {postponed} {dropped}"
+    );
     assert!(
         others > 50,
         "{others}: whether one event counts for one or for all makes a difference"
     );
+    assert!(for_dropped > 0, "nothing was served for a dropped job");
 }

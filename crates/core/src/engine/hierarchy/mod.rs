@@ -34,7 +34,8 @@
 //! wait together for a PIBS run on behalf of one host, in each mode the most urgent that may be served in it.
 //!
 //! Complexity: `apply` O(1); `decide` O(facts + servers + tasks of the selected server), O(tasks of
-//! the server) more when a PIBS is activated; O(length of the list) for a sporadic server.
+//! the server) more when a PIBS is activated; O(length of the list) for a sporadic server; O(tasks) more at a mode change
+//! and, under [`Modes::Adaptive`], where the mode is raised or asked for.
 
 mod activation;
 pub mod configuration;

@@ -1,9 +1,9 @@
 //! Jobs that used more than the mode allows: under [`Modes::Adaptive`] they raise it.
 //!
 //! A job of a task above the mode, in a server above it with a period, that has used its execution time C(mode) and is
-//! neither done nor blocked raises the mode to the next level with a larger one. A job that is complete is judged by what it used beyond the world's
-//! granularity (C2). Judged is who ran since the last decision, and be it for no time: a job that blocked exactly at
-//! C(mode) may complete as soon as it goes on, and gets a slot without budget to show it.
+//! neither done nor blocked raises the mode to the next level with a larger one. A job that is complete is judged by what
+//! it used beyond the world's granularity (C2). Judged is who ran since the last decision, and be it for no time: a job
+//! that blocked exactly at C(mode) may complete as soon as it goes on, and gets a slot without budget to show it.
 
 use super::{Hierarchy, Modes, Work};
 use crate::ids::{JobId, ServerId, TaskId};

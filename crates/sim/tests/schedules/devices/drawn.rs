@@ -34,6 +34,7 @@ fn missimer(kind: ServerKind) -> Case {
             events: vec![vec![(9, 1), (11, 1), (13, 1), (15, 1)]],
             modes: Vec::new(),
         },
+        modes: Modes::Requested,
         end: 34,
     }
 }
@@ -119,6 +120,7 @@ fn who_begins_to_wait_for_events_that_have_come_has_them_handled_on_its_behalf()
             events: vec![vec![(0, 4)]],
             modes: Vec::new(),
         },
+        modes: Modes::Requested,
         end: 18,
     };
     let expected = [
