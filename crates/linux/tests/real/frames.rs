@@ -358,9 +358,8 @@ fn by_the_time_stamp_counter_walkers_spin_and_measure_and_decide_nothing() {
         let found = ran.report.frames.unwrap();
         assert_eq!(found.clock, Clock::Tsc);
         assert!((19..=20).contains(&found.passed.count), "{found:?}");
-        // CPU 1 has half as much to do and gives up spinning long before: a wake-up, and no frame.
-        let wake_up = 1_000..1_000 * FRAME_MS * 100;
-        assert!(wake_up.contains(&found.passed.median), "{found:?}");
+        // A look at a word, or a wake-up, and far from a frame.
+        assert!(found.passed.median < FRAME_MS * 100_000, "{found:?}");
     });
 }
 
