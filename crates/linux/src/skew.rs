@@ -18,7 +18,8 @@ use crate::sys::sched::enter_real_time;
 use crate::sys::stamp::StampCounter;
 use crate::sys::{Processor, distinct};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::{hint, io, thread};
+use std::thread::{self, ScopedJoinHandle};
+use std::{hint, io};
 
 /// So many answers are enough, and so long is asked for them at most.
 const ANSWERS: u64 = 2_000;
@@ -26,6 +27,7 @@ const PATIENCE_NANOS: u64 = 50_000_000;
 /// Threads have so long to come to their processors, and look so often whether both have.
 const HEAD_START_NANOS: u64 = 1_000_000_000;
 const LOOK_NANOS: u64 = 50_000;
+const STACK_BYTES: usize = 128 * 1024;
 
 /// By how much the clocks of processors differ at most, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,26 +165,30 @@ fn between(
     [here, there]: [&(dyn Fn() -> u64 + Sync); 2],
 ) -> io::Result<Option<Bounds>> {
     let words = Words::default();
+    // Where memory is locked a usual stack counts whole.
+    let start = || thread::Builder::new().stack_size(STACK_BYTES);
     thread::scope(|scope| {
-        let answers = scope.spawn(|| {
+        let answers = start().spawn_scoped(scope, || {
             words.come(other, priority)?;
             words.answer(there);
             Ok(())
-        });
-        let asks = scope.spawn(|| {
+        })?;
+        let asks = start().spawn_scoped(scope, || {
             let found = words.come(one, priority).map(|()| words.ask(here));
             words.ended.store(true, Ordering::Release);
             found
         });
-        let panicked = "a thread that reads a clock panicked";
-        let found = asks
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other(panicked)));
-        let answered: io::Result<()> = answers
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other(panicked)));
-        answered.and(found)
+        let found = asks.and_then(joined);
+        // Also where nobody could be started to ask.
+        words.ended.store(true, Ordering::Release);
+        joined(answers).and(found)
     })
+}
+
+/// What a thread came to.
+fn joined<T>(thread: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
+    let panicked = |_| Err(io::Error::other("a thread that reads a clock panicked"));
+    thread.join().unwrap_or_else(panicked)
 }
 
 impl Words {

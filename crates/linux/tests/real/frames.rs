@@ -372,10 +372,8 @@ fn by_the_time_stamp_counter_walkers_spin_and_measure_and_decide_nothing() {
         let found = ran.report.frames.unwrap();
         assert_eq!(found.clock, Clock::Tsc);
         assert!((19..=20).contains(&found.passed.count), "{found:?}");
-        // In the HI sub-frames CPU 1 has half as much to do and gives up spinning long before: on average parts of a
-        // wake-up, and no frame.
-        let wake_up = 1_000.0..(1_000 * FRAME_MS * 100) as f64;
-        assert!(wake_up.contains(&found.passed.mean), "{found:?}");
+        // A look at a word, or a wake-up, and far from a frame.
+        assert!(found.passed.median < FRAME_MS * 100_000, "{found:?}");
     });
 }
 
