@@ -425,6 +425,13 @@ fn it_says_why_not() {
         assert_eq!(why(&set), Some(Reason::Served(expected)));
         assert_eq!(Reason::Served(expected).to_string(), text);
     }
+}
+
+#[test]
+fn a_server_or_a_task_that_is_late_is_named_with_its_bound() {
+    let fixed = LocalOrder::FixedPriority;
+    let idling = |period, capacity| kind(Replenished::Idling, period, capacity);
+    let short = || vec![task(0, 20, 20, &[3, 3])];
     let two = |first: u64| {
         let servers = [(2, first), (1, 5)].map(|(priority, capacity)| {
             let tasks: &[(u16, u32)] = if priority == 2 { &[] } else { &[(0, 0)] };
@@ -439,7 +446,8 @@ fn it_says_why_not() {
         period: span(10),
     };
     assert_eq!(why(&two(6)), Some(Reason::Served(late)));
-    let slow = why(&one(idling(10, 5), fixed, vec![task(0, 20, 12, &[3, 3])]));
+    let only = server(idling(10, 5), 1, fixed, &[(0, 0)]);
+    let slow = why(&problem(2, vec![task(0, 20, 12, &[3, 3])], vec![only]));
     let expected = Reason::ResponseExceedsDeadline {
         task: TaskId(0),
         level: Level(0),
