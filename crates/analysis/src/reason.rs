@@ -1,6 +1,7 @@
 //! Why a test says no, in numbers and in words.
 
 use crate::frame_reason::FrameReason;
+use crate::served_reason::ServedReason;
 use crate::shown::Time;
 use core::fmt;
 use vestal_core::{CpuId, Duration, Level, TaskId};
@@ -181,6 +182,8 @@ pub enum Reason {
         /// Which task.
         task: TaskId,
     },
+    /// Servers: what is wrong with them, or with the tasks inside.
+    Served(ServedReason),
     /// Frame tables: what is wrong with the frames, or why none were found.
     Frames(FrameReason),
     /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
@@ -322,6 +325,7 @@ impl fmt::Display for NamedReason<'_> {
                 |id| self.task(id).to_string(),
                 |at| self.level(at).to_string(),
             )),
+            Reason::Served(why) => f.write_str(&why.in_words(|id| self.task(id).to_string())),
             Reason::ServerTooSmall { task: id } => write!(
                 f,
                 "the server of {} may not supply a whole job before the deadline",

@@ -8,6 +8,7 @@ pub mod classic;
 pub mod edf;
 pub mod edf_vd;
 pub mod ftts;
+pub mod hsf;
 pub mod ocbp;
 pub mod pedf_vd;
 pub mod plrs;
@@ -155,4 +156,7 @@ const TESTS: &[Test] = &[
     test!("ftts", None, Sufficient, None, [Partition, Frames, Barriers], Itself,
         "frame tables on several CPUs for periodic tasks: a place for each job, by simulated annealing",
         ftts::analyse, None).on_several_cpus(),
+    test!("hsf", None, Sufficient, None, [Servers], No,
+        "polling, idling periodic and deferrable servers by fixed priorities, tasks inside by what those supply",
+        hsf::analyse, None).for_servers(),
 ];

@@ -10,6 +10,7 @@ mod controls;
 mod edf;
 mod edf_vd;
 mod ftts;
+mod hsf;
 mod overheads;
 mod pedf_vd;
 mod plrs;

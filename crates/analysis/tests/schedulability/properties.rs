@@ -42,7 +42,9 @@ fn printed_smc_implies_smc_implies_amc_rtb() {
 
 /// The tests that are not for finite job sets.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
-    tests().iter().filter(|test| !test.is_for_job_sets)
+    tests()
+        .iter()
+        .filter(|test| !test.is_for_job_sets && !test.is_for_servers)
 }
 
 /// Every task to its position in a permuted set.

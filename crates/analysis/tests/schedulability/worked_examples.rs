@@ -13,10 +13,11 @@ fn ns(values: &[u64]) -> Vec<Option<Duration>> {
         .collect()
 }
 
-/// The tests for tasks that may be released at any time: neither for finite job sets nor for frames.
+/// The tests for tasks that may be released at any time: neither for finite job sets nor for frames nor for servers.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
     let tests = vestal_analysis::tests().iter();
-    tests.filter(|test| !test.is_for_job_sets && !test.takes.contains(&Parameter::Frames))
+    let tests = tests.filter(|test| !test.is_for_job_sets && !test.is_for_servers);
+    tests.filter(|test| !test.takes.contains(&Parameter::Frames))
 }
 
 /// Huang, Gill and Lu (TECS 2014, section 3.1): tau_1 (LO, 1, T 2), tau_2 (HI, 1/5, T 10),

@@ -20,7 +20,6 @@ mod hierarchy_modes;
 mod hierarchy_per_tick;
 mod hierarchy_reference;
 mod hierarchy_response;
-mod hierarchy_supply;
 mod hierarchy_windows;
 mod levelled;
 mod levelled_random;

@@ -1,0 +1,136 @@
+//! What a server supplies at least, and what it takes from others at most.
+
+use crate::problem::Problem;
+use crate::served::Server;
+use crate::served_reason::ServedReason;
+use vestal_core::{Level, ServerId, ServerKind};
+
+/// A server that is replenished by time, with its whole capacity and in every mode alike; all in ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resource {
+    /// Pi.
+    pub(super) period: u64,
+    /// Theta, 1..=Pi.
+    pub(super) capacity: u64,
+    /// How much longer than others it is silent at first: it may just have discarded its budget.
+    silence: u64,
+    /// How much earlier than a period after the last time it may take its capacity from others.
+    jitter: u64,
+    /// Larger is more urgent, equal ones by their order.
+    priority: u32,
+}
+
+impl Resource {
+    pub(super) fn new(
+        problem: &Problem,
+        id: ServerId,
+        server: &Server,
+    ) -> Result<Self, ServedReason> {
+        let configuration = &server.configuration;
+        let (period, capacity) = match &configuration.kind {
+            ServerKind::Polling { period, capacity }
+            | ServerKind::IdlingPeriodic { period, capacity }
+            | ServerKind::Deferrable { period, capacity } => (period.as_nanos(), capacity),
+            ServerKind::Sporadic { .. } | ServerKind::Pibs { .. } => {
+                return Err(ServedReason::NotReplenishedByTime { server: id });
+            }
+        };
+        let lowest = capacity.at(Level(0));
+        let mut levels = (0..).map(Level).take(problem.levels().count());
+        if !levels.all(|level| capacity.at(level) == lowest) {
+            return Err(ServedReason::ChangesWithMode { server: id });
+        }
+        let capacity = lowest.as_nanos();
+        let idle = period.saturating_sub(capacity);
+        let (silence, jitter) = match &configuration.kind {
+            ServerKind::Polling { .. } => (capacity, 0),
+            ServerKind::Deferrable { .. } => (0, idle),
+            ServerKind::IdlingPeriodic { .. }
+            | ServerKind::Sporadic { .. }
+            | ServerKind::Pibs { .. } => (0, 0),
+        };
+        Ok(Self {
+            period,
+            capacity,
+            silence,
+            jitter,
+            priority: configuration.priority,
+        })
+    }
+
+    /// How long nothing at all may be supplied.
+    pub(super) fn blackout(&self) -> u64 {
+        let idle = self.period.saturating_sub(self.capacity);
+        idle.saturating_mul(2).saturating_add(self.silence)
+    }
+
+    /// The least time in which `demand` is supplied for sure.
+    pub(super) fn time_for(&self, demand: u64) -> u64 {
+        let Some(before) = demand.div_ceil(self.capacity).checked_sub(1) else {
+            return 0;
+        };
+        let idle = self.period.saturating_sub(self.capacity);
+        let gaps = before.saturating_mul(idle);
+        let silent = self.blackout().saturating_add(gaps);
+        silent.saturating_add(demand)
+    }
+
+    /// What is supplied for sure in `window`.
+    pub(super) fn supply(&self, window: u64) -> u64 {
+        let Some(after) = window.checked_sub(self.blackout()) else {
+            return 0;
+        };
+        let (whole, rest) = (after / self.period, after % self.period);
+        let whole = whole.saturating_mul(self.capacity);
+        whole.saturating_add(rest.min(self.capacity))
+    }
+}
+
+/// Why a bound was not found.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unbounded {
+    /// It is at least this, which is too much.
+    AtLeast(u64),
+    /// Not decided after [`STEPS_MAX`] steps.
+    Undecided,
+}
+
+/// After so many steps of an iteration, or windows, the test ends.
+pub(super) const STEPS_MAX: u64 = 1_000_000;
+
+/// The least window from `first` on with `window = next(window)`, if it is at most `longest`.
+pub(super) fn least_fixed_point(
+    first: u64,
+    longest: u64,
+    next: impl Fn(u64) -> u64,
+) -> Result<u64, Unbounded> {
+    let mut window = first;
+    for _ in 0..STEPS_MAX {
+        let next = next(window);
+        if next > longest {
+            return Err(Unbounded::AtLeast(next));
+        }
+        if next == window {
+            return Ok(window);
+        }
+        window = next;
+    }
+    Err(Unbounded::Undecided)
+}
+
+/// When the server at this position has its capacity at the latest, counted from when it is replenished, if within its
+/// period.
+pub(super) fn response(resources: &[Resource], position: usize) -> Result<u64, Unbounded> {
+    let own = &resources[position];
+    let above = |&(other, resource): &(usize, &Resource)| {
+        resource.priority > own.priority || (resource.priority == own.priority && other < position)
+    };
+    least_fixed_point(own.capacity, own.period, |window| {
+        let others = resources.iter().enumerate().filter(above);
+        let taken = others.map(|(_, other)| {
+            let times = window.saturating_add(other.jitter).div_ceil(other.period);
+            times.saturating_mul(other.capacity)
+        });
+        taken.fold(own.capacity, u64::saturating_add)
+    })
+}
