@@ -16,9 +16,10 @@ fn cpu_of_runs() -> usize {
     *affinity().unwrap().last().unwrap()
 }
 
-/// What the hypervisor took from that CPU so far, in ticks of 10 ms. No thread of a run has any part in that.
+/// What the hypervisor took from the CPUs that runs may use so far, in ticks of 10 ms: of those that several have each
+/// keeps the others. No thread of a run has any part in that.
 pub fn stolen() -> u64 {
-    stolen_ticks(cpu_of_runs())
+    affinity().unwrap().into_iter().map(stolen_ticks).sum()
 }
 
 /// Waits until a loop that only reads clocks has had the CPU of the runs to itself for a second, ten seconds at

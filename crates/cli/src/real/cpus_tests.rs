@@ -345,19 +345,23 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             foreign: Vec::new(),
         },
         servers: Vec::new(),
-        enforcement: EnforcementReport {
-            calibration: None,
-            granularity: Some(Service::from_nanos(figure)),
-            overshoot: length,
-            late: figure,
-            tolerance: Service::from_nanos(50),
-            server_granularity: None,
-            server_overshoot: Summary::default(),
-            server_overshoot_undisturbed: Summary::default(),
-        },
+        enforcement: enforcement(figure, length),
         release_lateness: Summary::default(),
         lost_notices: 0,
         suspensions: None,
+    }
+}
+
+fn enforcement(figure: u64, overshoot: Summary) -> EnforcementReport {
+    EnforcementReport {
+        calibration: None,
+        granularity: Some(Service::from_nanos(figure)),
+        overshoot,
+        late: figure,
+        tolerance: Service::from_nanos(50),
+        server_granularity: None,
+        server_overshoot: Summary::default(),
+        server_overshoot_undisturbed: Summary::default(),
     }
 }
 

@@ -24,7 +24,6 @@ use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::task::TaskShared;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
@@ -198,7 +197,7 @@ fn draft(
 /// A log for notes about the frames of these CPUs: some for each job.
 fn notes_of_frames(cpus: &[SharedCpu]) -> (Arc<NoteLog>, NoteReader) {
     let tasks = cpus.iter().flat_map(|cpu| cpu.tasks.iter());
-    channel(notes::room(tasks.map(TaskShared::period_nanos), u64::MAX))
+    channel(notes::room(tasks.map(|task| task.period_nanos()), u64::MAX))
 }
 
 /// Who judges what all CPUs did together. Where any CPU has no guarantee, none has.
