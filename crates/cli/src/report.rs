@@ -343,3 +343,80 @@ fn plural(number: u64, noun: &str) -> String {
         _ => format!("{number} {noun}s were"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_result::run::{Frames, Jobs, Machine};
+
+    /// A real run with so many guaranteed misses and dropped jobs, and of so many it is not decided.
+    fn ran(missed: (u64, u64), dropped: (u64, u64)) -> RunResult {
+        let run = Run {
+            world: World::Linux.word().to_owned(),
+            jobs: Jobs {
+                missed_guaranteed: missed.0,
+                missed_undecided: missed.1,
+                ..Jobs::default()
+            },
+            frames: Frames {
+                unprovoked: dropped.0,
+                unprovoked_undecided: dropped.1,
+                ..Frames::default()
+            },
+            machine: Machine {
+                missed_outside_gaps: missed.0 - missed.1,
+                ..Machine::default()
+            },
+            ..Run::default()
+        };
+        RunResult {
+            run,
+            mode_changes: 0,
+            excluded: 0,
+        }
+    }
+
+    #[test]
+    fn jobs_that_are_dropped_for_nothing_break_a_guarantee_as_missed_deadlines_do() {
+        for (missed, dropped, broken, style, said) in [
+            ((0, 0), (0, 0), (0, 0), Style::Good, "No guaranteed"),
+            (
+                (0, 0),
+                (2, 2),
+                (0, 2),
+                Style::Caution,
+                "Not decided: 2 jobs were dropped",
+            ),
+            (
+                (0, 0),
+                (3, 2),
+                (1, 2),
+                Style::Bad,
+                "3 jobs were dropped although",
+            ),
+            (
+                (1, 1),
+                (3, 3),
+                (0, 4),
+                Style::Caution,
+                "Not decided: 1 guaranteed",
+            ),
+            (
+                (1, 0),
+                (1, 1),
+                (1, 1),
+                Style::Bad,
+                "missed, and 1 job was dropped",
+            ),
+        ] {
+            let result = ran(missed, dropped);
+            assert_eq!(result.broken(), broken, "{missed:?} {dropped:?}");
+            let (found, text) = result.of_guarantee();
+            assert!(text.contains(said), "{text}");
+            assert_eq!(found, style, "{text}");
+        }
+        let mut simulated = ran((0, 0), (3, 0));
+        simulated.run.world = World::Simulator.word().to_owned();
+        assert!(simulated.of_guarantee().1.contains("No guaranteed"));
+    }
+}

@@ -430,6 +430,21 @@ fn a_job_that_the_end_of_the_run_met_late_is_judged_too() {
     assert_eq!(cut(70 * MS), [0, 0]);
 }
 
+/// The run ends at 170 ms, when a sub-frame of frame 1 goes on: of frame 2 nobody says that it was skipped. Its job lacks
+/// the 50 ms since its end.
+#[test]
+fn a_job_that_makes_way_when_the_run_ends_is_judged_by_when_its_frame_was_over() {
+    let stolen = |nanos| {
+        let mut set = Set::new(table());
+        set.begins(1);
+        set.stolen(1, 4 * FRAME, nanos);
+        set.take(superseded(2, 2, 4 * FRAME + 10 * MS));
+        set.end().1
+    };
+    assert_eq!(stolen(50 * MS), [1, 1]);
+    assert_eq!(stolen(50 * MS - 1), [1, 0]);
+}
+
 #[test]
 fn where_notes_were_lost_or_nothing_is_guaranteed_nobody_is_accused() {
     let late = |set: &mut Set| set.runs((1, HI), 1, 3 * MS, FRAME + 13 * MS);
