@@ -112,7 +112,8 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
     let mut real = simulated.clone();
     let enforced = json!({
         "dispatch": "native", "inversions": null, "mechanism": "vestal", "observed_only": false,
-        "monitor": "perf", "granularity_ns": null, "tolerance_ns": 1, "overruns_noticed": 0,
+        "monitor": "perf", "monitoring": {"activations": 9, "without_cpu": 1, "per_job_max": 2, "beyond_bound": null,
+            "detected": {"first": 5, "second": 3, "later": 1}}, "granularity_ns": null, "tolerance_ns": 1, "overruns_noticed": 0,
         "overshoot_median_ns": 0, "overshoot_max_ns": 0, "noticed_late": 0, "held": null,
         "held_in_vain": null, "clock_skew": {"monotonic_ns": 99, "tsc_ns": null}, "records": null, "records_lost": 0, "server_granularity_ns": 1,
         "server_budgets_judged": 2, "server_overshoot_median_ns": 0, "server_overshoot_max_ns": 1,
