@@ -27,7 +27,6 @@ const Sections = (() => {
   function runCard(run) {
     const { jobs } = run;
     const missed = Number(jobs.missed), guaranteed = Number(jobs.missed_guaranteed);
-    const outside = run.machine ? Object.fromEntries(run.machine).missed_outside_gaps : undefined;
     let tone = 'good', headline = 'No guaranteed deadline missed';
     const lines = [];
     if (run.from_trace) {
@@ -38,11 +37,11 @@ const Sections = (() => {
       headline = missed ? `${Text.plural(jobs.missed, 'deadline')} missed` : 'No deadline missed';
       tone = 'warn';
       lines.push('There is no proof, so none was guaranteed.');
-    } else if (guaranteed) {
-      const excused = outside !== undefined && Number(outside) === 0 && run.world !== 'simulator';
-      headline = `${Text.plural(jobs.missed_guaranteed, 'guaranteed deadline')} missed`;
-      tone = excused ? 'warn' : 'bad';
-      if (excused) lines.push('All of them while the machine had taken the CPU away.');
+    } else if (run.kept !== 'kept') {
+      headline = [guaranteed && `${Text.plural(jobs.missed_guaranteed, 'guaranteed deadline')} missed`,
+        Number(run.unprovoked) && `${Text.plural(run.unprovoked, 'job')} dropped although no job had needed more`].filter(Boolean).join(', ');
+      tone = run.kept === 'undecided' ? 'warn' : 'bad';
+      if (run.kept === 'undecided') lines.push('Only time that others took from the run explains it.');
     }
     const late = model.tasks.filter((_, task) => Responses.above(run, task)).length;
     if (late) lines.push(`${Text.plural(late, 'task')} with a response above the proved bound${run.world === 'simulator' ? '' : ', which counts no overheads'}.`);

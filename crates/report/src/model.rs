@@ -11,6 +11,7 @@ use vestal_core::{Level, TaskId};
 use vestal_result::Ordered;
 use vestal_result::analysis::{Analysis, Kind, Verdict};
 use vestal_result::run::{Cost, CpuRow, Jobs, Machine, ModeChange, Proof, Run, TaskRow};
+use vestal_trace::World;
 
 /// Keys with values, as the script reads them: its objects would sort keys that look like numbers.
 type Pairs<'a, T> = &'a [(String, T)];
@@ -79,6 +80,9 @@ struct Shown<'a> {
     /// The counts come from the trace alone, which cannot tell which misses were guaranteed not to be.
     from_trace: bool,
     jobs: &'a Jobs,
+    /// How many jobs of a real run were dropped with their sub-frames although no job had needed more.
+    unprovoked: u64,
+    kept: Kept,
     changes: &'a [ModeChange],
     tasks: Vec<Option<&'a TaskRow>>,
     cpus: &'a [CpuRow],
@@ -86,6 +90,16 @@ struct Shown<'a> {
     /// As it is, in the order of the result.
     machine: Option<Vec<(String, Value)>>,
     trace: Option<Drawing<'a>>,
+}
+
+/// What became of what was guaranteed, if anything was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kept {
+    Kept,
+    /// Only time that others took from the run explains what did not come.
+    Undecided,
+    Broken,
 }
 
 /// A recording as the script draws it. Times in the columns are multiples of `tick` ns after `start`.
@@ -219,6 +233,8 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             sources,
             from_trace: false,
             jobs: &run.jobs,
+            unprovoked: unprovoked(run).0,
+            kept: kept(run),
             changes: &run.modes,
             tasks: in_order(&run.tasks, tasks),
             cpus: &run.cpus,
@@ -251,6 +267,8 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             sources: vec![source],
             from_trace: true,
             jobs: &recording.jobs,
+            unprovoked: 0,
+            kept: Kept::Kept,
             changes: &recording.changes,
             tasks: in_order(recording.rows.iter().map(|row| &row.figures), tasks),
             cpus: &recording.cpus,
@@ -260,6 +278,28 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
         });
     }
     shown
+}
+
+/// How many jobs were dropped for nothing, and of how many only stolen time explains it. In simulations the costs of frames drop
+/// jobs, of which no proof speaks that knows no costs.
+fn unprovoked(run: &Run) -> (u64, u64) {
+    if run.world == World::Simulator.word() {
+        return (0, 0);
+    }
+    (run.frames.unprovoked, run.frames.unprovoked_undecided)
+}
+
+fn kept(run: &Run) -> Kept {
+    let missed = run.jobs.missed_guaranteed;
+    let (dropped, undecided) = unprovoked(run);
+    // A simulated run has exact time, and says of no miss that the machine is to blame.
+    let is_excused =
+        run.world != World::Simulator.word() && run.machine.missed_outside_gaps == 0;
+    match (missed, dropped) {
+        (0, 0) => Kept::Kept,
+        _ if dropped > undecided || (missed > 0 && !is_excused) => Kept::Broken,
+        _ => Kept::Undecided,
+    }
 }
 
 /// What a result of an older version does not say is empty.

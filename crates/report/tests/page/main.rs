@@ -164,6 +164,39 @@ fn a_demo_is_its_proof_and_both_of_its_runs() {
     assert_eq!(model["title"], "x");
 }
 
+/// What makes a run of a frame table exit with 1 or 5 is no run that kept its guarantee.
+#[test]
+fn a_run_that_dropped_jobs_for_nothing_did_not_keep_its_guarantee() {
+    let made = Made::new(&["a", "b"], 20);
+    // The world; guaranteed misses, and how many of them stolen time does not explain; dropped jobs, and how many it does.
+    let cases = [
+        ("linux", (0, 0), (0, 0), (0, "kept")),
+        ("linux", (0, 0), (2, 2), (2, "undecided")),
+        ("linux", (0, 0), (3, 2), (3, "broken")),
+        ("linux", (1, 0), (0, 0), (0, "undecided")),
+        ("linux", (1, 0), (2, 2), (2, "undecided")),
+        ("linux", (1, 1), (2, 2), (2, "broken")),
+        ("linux", (1, 0), (2, 1), (2, "broken")),
+        ("simulator", (0, 0), (3, 0), (0, "kept")),
+        ("simulator", (1, 0), (0, 0), (0, "broken")),
+    ];
+    for (world, (missed, outside), (dropped, undecided), (shown, kept)) in cases {
+        let mut document: serde_json::Value =
+            serde_json::from_str(&run(world, 1, &made)).unwrap();
+        document["jobs"]["missed_guaranteed"] = missed.into();
+        document["machine"]["missed_outside_gaps"] = outside.into();
+        document["frames"] = serde_json::json!({ "total": 9, "lo_skipped": 2, "overrun": 0,
+            "unprovoked": dropped, "unprovoked_undecided": undecided });
+        let mut report = Report::new("test");
+        report.add_result("x.json", &document.to_string()).unwrap();
+        let model = data(&page(&report));
+        let found = &model["runs"][0];
+        let case = (world, missed, outside, dropped, undecided);
+        assert_eq!(found["kept"], kept, "{case:?}");
+        assert_eq!(found["unprovoked"], shown, "{case:?}");
+    }
+}
+
 /// A result of `simulate` under another policy, or with other keys.
 fn changed(text: &str, changes: &[(&str, serde_json::Value)]) -> String {
     let mut document: serde_json::Value = serde_json::from_str(text).unwrap();
