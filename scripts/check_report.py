@@ -292,6 +292,15 @@ def a_frame_follows_a_drag_of_100_000_jobs_at_once(page, directory):
 
 
 @test
+def a_card_says_whether_jobs_were_dropped_for_nothing(page, directory):
+    page.size(*WIDE)
+    page.load(directory / "dropped.html")
+    found = page.run("""[...document.querySelectorAll('.card')].map((card) => [card.className, card.querySelector('.verdict').textContent])""")
+    dropped = "jobs dropped although no job had needed more"
+    same(found, [["card good", "No guaranteed deadline missed"], ["card warn", f"2 {dropped}"], ["card bad", f"3 {dropped}"]], "cards")
+
+
+@test
 def large_numbers_keep_every_digit(page, directory):
     page.size(*WIDE)
     page.load(directory / "far.html")

@@ -226,7 +226,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) observe: bool,
     /// Exit with 0 also where only time that others took from the run explains a missed guaranteed
-    /// deadline; without this that is 5
+    /// deadline, or a job of a frame table that was dropped for nothing; without this that is 5
     #[arg(long)]
     pub(crate) tolerate_stolen_time: bool,
     /// Show what happens while it happens, at a terminal; needs a build with the feature `watch`

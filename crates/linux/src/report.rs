@@ -71,8 +71,8 @@ pub struct FrameCounts {
     pub lowest_skipped: u64,
     /// How many ended before their last sub-frame did.
     pub overrun: u64,
-    /// At how many barriers all CPUs came together: one for each sub-frame that was not dropped, as far as it ended within
-    /// the run.
+    /// At how many barriers all CPUs came together: one for each sub-frame in which some CPU has a job and that was not
+    /// dropped, as far as it ended within the run.
     pub barriers: u64,
     /// How many jobs were dropped with their sub-frame although a test says that they are not, and no job had needed more than
     /// at their level; 0 without a guarantee.

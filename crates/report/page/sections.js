@@ -37,11 +37,11 @@ const Sections = (() => {
       headline = missed ? `${Text.plural(jobs.missed, 'deadline')} missed` : 'No deadline missed';
       tone = 'warn';
       lines.push('There is no proof, so none was guaranteed.');
-    } else if (run.kept !== 'kept') {
+    } else if (run.guarantee !== 'kept') {
       headline = [guaranteed && `${Text.plural(jobs.missed_guaranteed, 'guaranteed deadline')} missed`,
         Number(run.unprovoked) && `${Text.plural(run.unprovoked, 'job')} dropped although no job had needed more`].filter(Boolean).join(', ');
-      tone = run.kept === 'undecided' ? 'warn' : 'bad';
-      if (run.kept === 'undecided') lines.push('Only time that others took from the run explains it.');
+      tone = run.guarantee === 'undecided' ? 'warn' : 'bad';
+      if (run.guarantee === 'undecided') lines.push('Only time that others took from the run explains it.');
     }
     const late = model.tasks.filter((_, task) => Responses.above(run, task)).length;
     if (late) lines.push(`${Text.plural(late, 'task')} with a response above the proved bound${run.world === 'simulator' ? '' : ', which counts no overheads'}.`);

@@ -82,7 +82,7 @@ struct Shown<'a> {
     jobs: &'a Jobs,
     /// How many jobs of a real run were dropped with their sub-frames although no job had needed more.
     unprovoked: u64,
-    kept: Kept,
+    guarantee: Guarantee,
     changes: &'a [ModeChange],
     tasks: Vec<Option<&'a TaskRow>>,
     cpus: &'a [CpuRow],
@@ -95,7 +95,7 @@ struct Shown<'a> {
 /// What became of what was guaranteed, if anything was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kept {
+enum Guarantee {
     Kept,
     /// Only time that others took from the run explains what did not come.
     Undecided,
@@ -234,7 +234,7 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             from_trace: false,
             jobs: &run.jobs,
             unprovoked: unprovoked(run).0,
-            kept: kept(run),
+            guarantee: guarantee(run),
             changes: &run.modes,
             tasks: in_order(&run.tasks, tasks),
             cpus: &run.cpus,
@@ -268,7 +268,7 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             from_trace: true,
             jobs: &recording.jobs,
             unprovoked: 0,
-            kept: Kept::Kept,
+            guarantee: Guarantee::Kept,
             changes: &recording.changes,
             tasks: in_order(recording.rows.iter().map(|row| &row.figures), tasks),
             cpus: &recording.cpus,
@@ -289,16 +289,15 @@ fn unprovoked(run: &Run) -> (u64, u64) {
     (run.frames.unprovoked, run.frames.unprovoked_undecided)
 }
 
-fn kept(run: &Run) -> Kept {
+fn guarantee(run: &Run) -> Guarantee {
     let missed = run.jobs.missed_guaranteed;
     let (dropped, undecided) = unprovoked(run);
     // A simulated run has exact time, and says of no miss that the machine is to blame.
-    let is_excused =
-        run.world != World::Simulator.word() && run.machine.missed_outside_gaps == 0;
+    let is_excused = run.world != World::Simulator.word() && run.machine.missed_outside_gaps == 0;
     match (missed, dropped) {
-        (0, 0) => Kept::Kept,
-        _ if dropped > undecided || (missed > 0 && !is_excused) => Kept::Broken,
-        _ => Kept::Undecided,
+        (0, 0) => Guarantee::Kept,
+        _ if dropped > undecided || (missed > 0 && !is_excused) => Guarantee::Broken,
+        _ => Guarantee::Undecided,
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn all() -> Vec<(&'static str, Report)> {
         ("nulls", nulls()),
         ("cpus", cpus()),
         ("domains", domains()),
+        ("dropped", dropped()),
         ("many-cpus", many_cpus()),
         ("far", far()),
         ("levels", levels()),
@@ -104,6 +105,21 @@ fn empty() -> Report {
 fn proof_only() -> Report {
     let mut report = Report::new("test");
     report.add_result("a.json", &analysis(&["a", "b"])).unwrap();
+    report
+}
+
+/// A real run that kept its guarantee, one of which that is not decided, and one that did not: each by dropped jobs.
+fn dropped() -> Report {
+    let made = Made::new(&["a", "b"], 20);
+    let mut report = Report::new("test");
+    for (seed, unprovoked) in [(1, 0), (2, 2), (3, 3)] {
+        let mut document: serde_json::Value =
+            serde_json::from_str(&run("linux", seed, &made)).unwrap();
+        document["frames"] = serde_json::json!({ "total": 9, "lo_skipped": 2, "overrun": 0,
+            "unprovoked": unprovoked, "unprovoked_undecided": unprovoked.min(2) });
+        let name = format!("{seed}.json");
+        report.add_result(&name, &document.to_string()).unwrap();
+    }
     report
 }
 
