@@ -547,17 +547,20 @@ pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
     let epoch = began + HEAD_START_NANOS;
     run.epoch.set(epoch);
     run.end.set(epoch.saturating_add(span.as_nanos()));
+    let mut consumed = 0;
     for cpu in cpus {
         cpu.notes.write(Note::Run { epoch });
         cpu.beat.go_on();
         cpu.phase.begin();
-        // This thread is in no real-time class: if it has no CPU for so long, the threads of this one begin late.
+        // This thread is in no real-time class: if others have its CPU for so long, the threads of this one begin late. Those
+        // that were let go before may have been the others.
         let now = monotonic_nanos();
         let kept = (now - began).saturating_sub(own_cpu_nanos() - used);
-        let late = now.saturating_sub(epoch).min(kept);
+        let late = now.saturating_sub(epoch).min(kept.saturating_sub(consumed));
         if late > 0 {
             cpu.notes.write(Note::LetGo { now, late });
         }
+        consumed = now.saturating_sub(epoch);
     }
 }
 

@@ -256,7 +256,7 @@ impl System {
             Proof::Proved { by } => format!("{origin}; {by} proves the set schedulable"),
             Proof::Unproved { by, says, .. } => format!("{origin}; {by} {says}"),
             Proof::NotCovered { by, .. } => format!("{origin}; {by} proves the set schedulable"),
-            Proof::NoTest => format!("{origin}; no test speaks of {}", self.policy),
+            Proof::NoTest => format!("{origin}; no run of {} relies on a test", self.policy),
             Proof::NotAsked => origin.clone(),
         }
     }
@@ -281,7 +281,7 @@ impl System {
                 self.policy
             )),
             Proof::NoTest => Some(unproved(
-                format!("no test speaks of {}", self.policy),
+                format!("no run of {} relies on a test", self.policy),
                 &None,
             )),
         }

@@ -109,7 +109,9 @@ fn a_scheduler_of_ones_own_is_simulated_with_its_options() {
         ])
     };
     let (_, halved, error) = simulate("divisor=2");
-    assert!(error.contains("no test speaks of halved-deadlines, so nothing is guaranteed"));
+    assert!(
+        error.contains("no run of halved-deadlines relies on a test, so nothing is guaranteed")
+    );
     let (_, whole, _) = simulate("divisor=1");
     assert!(
         halved.contains("order: divided deadlines") && halved != whole,

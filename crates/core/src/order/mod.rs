@@ -63,7 +63,8 @@ pub enum DeadlineQueues {
     #[default]
     One,
     /// One in the order of mode 0, and one of those that stay when the mode rises, in the order of the modes above.
-    /// A rise sorts nothing; each job of a task that stays costs two insertions and removals in mode 0.
+    /// A rise sorts nothing; each job of a task that stays costs two insertions and removals in mode 0. An engine without a
+    /// heap of its own has room for both whatever its order.
     Two,
 }
 

@@ -92,8 +92,8 @@ int32_t hsf_tick(void);
  * the timer fires, and before any other call. */
 int32_t hsf_advance(uint32_t ticks);
 
-/* What a one-shot timer is set to: ticks from now on until hsf_advance is due, at least 1. Any other call may change
- * it. */
+/* What a one-shot timer is set to: ticks from now on until hsf_advance is due, at least 1, but 0 from hsf_init
+ * until the first call that creates, picks or advances. Any other call may change it. */
 int64_t hsf_next_event(void);
 
 /* ---- Second hook: who executes next ---------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 //! The one system in static memory, and who may touch it.
 
 use core::cell::UnsafeCell;
+#[cfg(not(target_has_atomic = "8"))]
+use core::sync::atomic::compiler_fence;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A value that one call at a time may use.
@@ -39,12 +41,15 @@ impl<T> Cell<T> {
         self.busy.swap(true, Ordering::Acquire)
     }
 
-    /// The same on a processor that cannot exchange. It has to be the only one: a call that interrupts this one between
-    /// the two steps has ended before the second.
+    /// The same on a processor that cannot exchange. It has to be the only one, and whatever interrupts this call has to end
+    /// before that goes on: then a call that comes between the two steps has given the word back before the second. No
+    /// other thread may go on within a call.
     #[cfg(not(target_has_atomic = "8"))]
     fn take(&self) -> bool {
         let taken = self.busy.load(Ordering::Acquire);
         self.busy.store(true, Ordering::Relaxed);
+        // What follows stays behind the store: an interrupt on this processor sees them in that order.
+        compiler_fence(Ordering::SeqCst);
         taken
     }
 }

@@ -283,10 +283,14 @@ impl Domain {
             return Ok(false);
         }
         self.record.frames.barriers += 1;
+        let next_frame = self.next_frame;
         self.decide(now, Why::AllCame)?;
-        self.spent.decided = Some(match self.drops {
-            true => Part::SubFrameOverrun,
-            false => Part::SubFrameInit,
+        // Two decisions in one call are one entry: for the frame, if either was.
+        let begins_frame = self.next_frame > next_frame || self.spent.decided.is_some();
+        self.spent.decided = Some(match (begins_frame, self.drops) {
+            (true, _) => Part::FrameInit,
+            (false, true) => Part::SubFrameOverrun,
+            (false, false) => Part::SubFrameInit,
         });
         Ok(true)
     }

@@ -446,9 +446,12 @@ fn managers(common: &Common, cpus: &[SharedCpu], records: Vec<WalkRecord>) -> Ve
         let mut manager = ManagerRecord::new(cpu.tasks.len(), 0);
         manager.handling = record.handling;
         manager.parts = record.parts;
-        manager
-            .parts
-            .add_of_all(&domain.record.parts, record.decided_nanos);
+        // Nobody waits on a CPU without a walker.
+        if has_walker(cpu) {
+            manager
+                .parts
+                .add_of_all(&domain.record.parts, record.decided_nanos);
+        }
         if index == 0 {
             manager.modes = std::mem::take(&mut domain.record.modes);
             manager.modes_lost = domain.record.modes_lost;

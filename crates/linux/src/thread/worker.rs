@@ -291,6 +291,8 @@ impl RunningWorker<'_> {
     ) {
         let task = self.task;
         let demoted = self.take_off(sequence, release);
+        // The manager may have met it as a job that has begun, and armed no monitor but its own.
+        self.cpu.resume_preempted();
         let why = if no_room {
             DropReason::BacklogFull
         } else {

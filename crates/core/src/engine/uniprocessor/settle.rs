@@ -316,7 +316,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     #[cold]
-    /// O(n), under EDF-VD with one queue O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
+    /// O(n), under EDF-VD O(n log n), with two queues only for the jobs that are dropped: every task below the new mode loses its jobs, admitted, waiting or in the background.
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
         self.account.raise_mode(to, cause);
         let moves = self.ready.change_mode(self.account.mode) && self.order.follows_the_mode();

@@ -73,6 +73,8 @@ pub(crate) struct Managed {
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
+    /// When it did so last.
+    looked: u64,
     /// Whether a begun job that no plan names is still to be held.
     look_again: bool,
 }
@@ -104,6 +106,7 @@ impl Managed {
                 suspended: low,
             },
             budget_look: u64::MAX,
+            looked: 0,
             look_again: false,
         }
     }
@@ -173,7 +176,10 @@ impl Driver for Managed {
         now >= control.run.epoch()
     }
 
-    fn round(&mut self, control: &mut Control<'_>, _: &Option<i32>, now: u64) -> Step {
+    fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Step {
+        if woken.is_some_and(|signal| signal != kick_signal()) || self.budget_look <= now {
+            self.looked = now;
+        }
         self.step(control, now)
     }
 
@@ -426,13 +432,15 @@ impl Managed {
                 None => return u64::MAX,
             },
         };
-        let left = left.max(control.terms.bound_nanos);
+        // Only after a look that came too early: see `crate::Config::bound`.
+        let now = monotonic_nanos();
+        let earliest = self.looked.saturating_add(control.terms.bound_nanos);
+        let left = left.max(earliest.saturating_sub(now)).max(1);
         // A manager that waits for a futex needs no monitor, and workers have none then.
         if let Some(monitor) = task.monitor.get() {
             monitor.start(left);
             return u64::MAX;
         }
-        let now = monotonic_nanos();
         match control.terms.heartbeat_nanos {
             Some(period) => next_beat(control.run.epoch(), period, now),
             None => now.saturating_add(left),
