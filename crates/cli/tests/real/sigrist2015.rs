@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vestal_core::{Event, Fact, JobId, Level, Service, TaskId};
 use vestal_testkit::machine::real_time_threads;
 use vestal_trace::{Record, What};
@@ -45,20 +45,20 @@ fn looks_beyond(records: &[Record], task: TaskId, budget: Service) -> Vec<usize>
     let mut beyond: BTreeMap<JobId, usize> = BTreeMap::new();
     let mut found = Vec::new();
     for record in records {
-        match record.what {
-            What::Fact(Fact::Charged { job, amount, .. }) if job.task == task => {
-                let sum = executed.entry(job).or_default();
-                *sum = sum.saturating_add(amount);
-                if *sum >= budget {
-                    *beyond.entry(job).or_default() += 1;
-                }
+        if let What::Fact(Fact::Charged { job, amount, .. }) = record.what
+            && job.task == task
+        {
+            let sum = executed.entry(job).or_default();
+            *sum = sum.saturating_add(amount);
+            if *sum >= budget {
+                *beyond.entry(job).or_default() += 1;
             }
-            What::Notice(Event::Overrun { job, level, .. })
-                if job.task == task && level == Level(0) =>
-            {
-                found.push(beyond.get(&job).copied().unwrap_or(0));
-            }
-            _ => {}
+        }
+        if let What::Notice(Event::Overrun { job, level, .. }) = record.what
+            && job.task == task
+            && level == Level(0)
+        {
+            found.push(beyond.get(&job).copied().unwrap_or(0));
         }
     }
     found
@@ -180,8 +180,11 @@ fn threads_of(file: &str, policy: &str, count: usize) -> BTreeMap<String, u32> {
         let found = real_time_threads(run.id());
         found.iter().map(|stat| name_and_priority(stat)).collect()
     };
-    let begun = Instant::now();
-    while look().len() < count && begun.elapsed() < Duration::from_secs(10) {
+    // Ten seconds at the most.
+    for _ in 0..2_000 {
+        if look().len() >= count {
+            break;
+        }
         std::thread::park_timeout(Duration::from_millis(5));
     }
     // All have begun, and none has been asked to end.
