@@ -64,7 +64,7 @@ impl<T: Copy> ByLevel<T> {
     #[must_use]
     pub fn from_fn(mut value: impl FnMut(Level) -> T) -> Self {
         let mut values = Self::constant(value(Level::LOWEST)).values;
-        for (slot, level) in values.iter_mut().zip(0..).skip(1) {
+        for (slot, level) in values.iter_mut().zip(0..u8::MAX).skip(1) {
             *slot = value(Level(level));
         }
         Self { values }
