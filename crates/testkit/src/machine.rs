@@ -16,9 +16,13 @@ fn cpu_of_runs() -> usize {
     *affinity().unwrap().last().unwrap()
 }
 
-/// What the hypervisor took from the CPUs that runs may use so far, in ticks of 10 ms: of those that several have each
-/// keeps the others. No thread of a run has any part in that.
+/// What the hypervisor took from that CPU so far, in ticks of 10 ms. No thread of a run has any part in that.
 pub fn stolen() -> u64 {
+    stolen_ticks(cpu_of_runs())
+}
+
+/// The same of all CPUs, for runs on several of which each keeps the others.
+pub fn stolen_of_all() -> u64 {
     affinity().unwrap().into_iter().map(stolen_ticks).sum()
 }
 

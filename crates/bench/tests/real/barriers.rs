@@ -5,7 +5,7 @@ use vestal_experiment::barriers::spinning_takes_a_tenth;
 use vestal_linux::measure::Pair;
 use vestal_linux::{Barrier, Clock, Rights};
 use vestal_result::claim::{Finding, Verdict};
-use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
+use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen_of_all};
 
 const KINDS: [Barrier; 3] = [Barrier::Spin, Barrier::Futex, Barrier::Pthread];
 const ROUNDS: u32 = 400;
@@ -27,9 +27,9 @@ fn measured(delay_nanos: u64) -> (Vec<Meetings>, Finding) {
 /// Where the hypervisor took the CPUs, once more.
 fn expect(delay_nanos: u64, verdict: Verdict) -> Vec<Meetings> {
     for _ in 1..3 {
-        let before = stolen();
+        let before = stolen_of_all();
         let (found, claim) = measured(delay_nanos);
-        if claim.verdict == verdict || stolen() == before {
+        if claim.verdict == verdict || stolen_of_all() == before {
             assert_eq!(claim.verdict, verdict, "{claim:?}");
             return found;
         }

@@ -3,7 +3,7 @@
 mod disturbed;
 mod parts;
 
-use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well};
+use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well_on_all};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::frames::{self, FrameConfiguration, FrameTable, Span};
@@ -325,7 +325,7 @@ fn jobs_go_in_the_order_of_the_table_and_no_lo_job_beside_a_hi_job() {
         return;
     };
     for barrier in BARRIERS {
-        well(|| {
+        well_on_all(|| {
             let ran = run(&places, barrier, usual);
             let order = order(&ran.log);
             assert_eq!(order.len(), 20, "{barrier:?}: {order:?}");
@@ -360,7 +360,7 @@ fn by_the_time_stamp_counter_walkers_spin_and_measure_and_decide_nothing() {
     if !Clock::Tsc.is_there() {
         return;
     }
-    well(|| {
+    well_on_all(|| {
         let table = Frames {
             clock: Clock::Tsc,
             ..common(2, Barrier::Spin)
@@ -384,7 +384,7 @@ fn a_late_hi_sub_frame_drops_the_lo_jobs_of_its_frame_on_all_cpus_and_of_no_othe
         return;
     };
     for barrier in BARRIERS {
-        well(|| {
+        well_on_all(|| {
             // 11 ms, where 6 and what may be spared are 8.
             let demand = |place| match place {
                 (0, 0, 4) => ms(9),
@@ -420,7 +420,7 @@ fn a_frame_that_overruns_is_counted_and_so_are_those_that_are_skipped() {
         return;
     };
     for barrier in BARRIERS {
-        well(|| {
+        well_on_all(|| {
             let demand = |place| match place {
                 (0, 0, 1) => ms(79),
                 place => usual(place),
@@ -464,7 +464,7 @@ fn cpus_that_share_processors_wait_for_each_other_and_come_through() {
         .into_iter()
         .flat_map(|each| BARRIERS.map(|kind| (each, kind)))
     {
-        well(|| {
+        well_on_all(|| {
             let places = two.repeat(each);
             let demand = Service::from_micros(2_000 / each as u64);
             let ran = run(&places, barrier, move |_| demand);
@@ -499,7 +499,7 @@ fn a_replay_that_has_nothing_to_spare_decides_otherwise() {
     let Some(places) = two_processors() else {
         return;
     };
-    well(|| {
+    well_on_all(|| {
         let demand = |place| match place {
             (0, 0, 4) => ms(5),
             place => usual(place),

@@ -16,6 +16,7 @@ use vestal_linux::{
     BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report, TaskSpec,
 };
 use vestal_testkit::machine::is_real_time;
+use vestal_testkit::machine::stolen_of_all;
 pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
 use vestal_trace::What;
 
@@ -199,7 +200,16 @@ pub(crate) fn alone_and_well(test: impl FnMut()) {
 }
 
 /// The same for a part of a test during which no other runs.
-pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
+pub(crate) fn well<T>(part: impl FnMut() -> T) -> T {
+    well_by(stolen, part)
+}
+
+/// The same where several CPUs wait for each other, whichever of them is taken.
+pub(crate) fn well_on_all<T>(part: impl FnMut() -> T) -> T {
+    well_by(stolen_of_all, part)
+}
+
+fn well_by<T>(stolen: impl Fn() -> u64, mut part: impl FnMut() -> T) -> T {
     note(&TESTS);
     let mut result = None;
     match attempts(|| result = Some(part()), stolen, await_calm) {

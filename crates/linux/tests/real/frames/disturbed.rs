@@ -4,7 +4,7 @@ use super::{
     BARRIERS, FRAME_MS, Log, NOBODY, common, counts, jobs, run, scheduler, settings,
     two_processors, usual, with_tasks,
 };
-use crate::support::{alone, eventually, ms, pause, real_time_threads, well};
+use crate::support::{alone, eventually, ms, pause, real_time_threads, well_on_all};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::{
@@ -99,7 +99,7 @@ fn time_that_is_stolen_from_one_cpu_is_named_there_and_excuses_what_is_dropped_o
     let Some(places) = two_processors() else {
         return;
     };
-    well(|| {
+    well_on_all(|| {
         let thief = fork_thief(places[0], 99, (9, 45, 1_000)).unwrap();
         pause(20);
         let ran = run(&places, Barrier::Spin, |_| ms(2));
@@ -141,7 +141,7 @@ fn a_slow_walker_is_late_by_itself_and_jobs_that_are_dropped_for_it_were_guarant
         return;
     };
     for how in [How::Burn, How::Sleep] {
-        well(|| {
+        well_on_all(|| {
             let log = Log::default();
             let fault = Fault::Delay(Delay {
                 point: Point::JobStart,

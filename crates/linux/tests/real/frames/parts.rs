@@ -2,7 +2,7 @@
 
 use super::{Log, Place, common, counts, settings, two_processors, usual, with_tasks};
 use crate::parts::{is_in, with};
-use crate::support::{alone, ms, well};
+use crate::support::{alone, ms, well_on_all};
 use vestal_core::{Duration, Service};
 use vestal_linux::fault::Point;
 use vestal_linux::report::{Duty, Part};
@@ -40,7 +40,7 @@ fn a_delay_of_a_walker_is_in_the_part_of_its_place_alone_on_both_cpus() {
         (in_time, Point::JobEnd, Some(Part::JobFinish), 27),
         (in_time, Point::BeforeWait(Duty::JobEnd), None, 27),
     ] {
-        well(|| {
+        well_on_all(|| {
             let report = ten_frames(&places, Barrier::Spin, (hi, Some((point, 1))));
             for cpu in &report.cpus {
                 is_in(&cpu.parts, part, Duration::from_millis(times));
@@ -60,7 +60,7 @@ fn each_decision_is_in_one_part_and_counts_on_each_cpu() {
         (Barrier::Futex, true),
         (Barrier::Pthread, false),
     ] {
-        well(|| {
+        well_on_all(|| {
             let hi = ms(if late { 9 } else { 2 });
             let report = ten_frames(&places, barrier, (hi, None));
             let dropped = counts(&report).lowest_skipped;
