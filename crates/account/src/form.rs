@@ -515,8 +515,16 @@ mod tests {
     #[test]
     fn every_note_is_the_same_after_it_was_words() {
         let workers = [0, 1, 1_000_000].map(Thread::Worker);
-        let others = [Thread::Manager, Thread::Idle, Thread::Watchdog];
-        let threads = workers.into_iter().chain(others);
+        let checkers = [0, 1, 1_000_000].map(Thread::Checker);
+        let others = [
+            Thread::Manager,
+            Thread::Idle,
+            Thread::Watchdog,
+            Thread::Dispatcher,
+            Thread::Scheduler,
+            Thread::SubFrameChecker,
+        ];
+        let threads = workers.into_iter().chain(checkers).chain(others);
         let mut notes: Vec<Note> = threads.flat_map(of_threads).collect();
         for (task, lost, consumed) in [(0, true, None), (70_000, false, Some(0))] {
             let of_task = of_tasks(lost, consumed).into_iter();

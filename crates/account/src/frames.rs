@@ -22,6 +22,9 @@
 //! skipped frame       when the sub-frame that kept it ended - its end
 //! ```
 //!
+//! When a stop of the process began is not known: it may have taken, of the chain, all the time for which no thread is known to
+//! have executed on the CPU where threads executed most. If what lacked is more than that, the stop is not the reason.
+//!
 //! The thread that decides has not yet noted then what was stolen from it meanwhile. It has when it comes to its next
 //! barrier, so a frame is judged when two others have begun since, or none does any more.
 //!
@@ -31,6 +34,7 @@ use super::job::MISSES_MAX;
 use super::judge::{Judge, TaskFacts};
 use super::note::FrameNote;
 use super::outcome::{Miss, Verdict, excused_by_stops};
+use super::ran::RanLog;
 use super::stolen::StolenLog;
 use super::told::{Answer, Beyond, LateJob, Told};
 use std::collections::{BTreeMap, VecDeque};
@@ -94,7 +98,7 @@ impl FrameVerdicts {
             Verdict::Missed(miss) => {
                 self.unprovoked += 1;
                 self.unprovoked_outside_gaps += 1;
-                if self.misses.len() < MISSES_MAX {
+                if miss.met_if_stopped && self.misses.len() < MISSES_MAX {
                     self.misses.push(miss);
                 }
             }
@@ -150,6 +154,8 @@ pub struct FrameJudge {
     numbers: BTreeMap<(usize, usize), usize>,
     /// What was stolen from any CPU.
     stolen: StolenLog,
+    /// What threads executed on each.
+    ran: RanLog,
     /// The latest ones, the present one last.
     chains: VecDeque<Chain>,
     /// The frames that began last, the latest one last.
@@ -175,6 +181,7 @@ impl FrameJudge {
             numbers: homes.map(|(number, task)| (task.home, number)).collect(),
             facts,
             stolen: StolenLog::default(),
+            ran: RanLog::default(),
             chains: VecDeque::new(),
             begun: VecDeque::new(),
             exceeded: Vec::new(),
@@ -193,6 +200,7 @@ impl FrameJudge {
         for told in judge.take_told() {
             match told {
                 Told::Stolen(interval) => self.stolen.record(interval),
+                Told::Ran(ran) => self.ran.record(cpu, ran),
                 Told::Exceeded { beyond, end } => self.exceeded.push((end, beyond)),
                 Told::Late(late) => {
                     if let Some(&number) = self.numbers.get(&(cpu, late.task)) {
@@ -275,6 +283,8 @@ impl FrameJudge {
         self.begun.push_back(begun);
         if self.chains.len() > REMEMBERED {
             self.chains.pop_front();
+            let start = self.chains.front().map_or(0, |chain| chain.start);
+            self.ran.forget_until(start);
         }
         if self.begun.len() > REMEMBERED {
             self.begun.pop_front();
@@ -405,13 +415,16 @@ impl FrameJudge {
         let since = chain.start;
         let is_known = since >= self.lost_until && self.stolen.reaches_back_to(since);
         // It came late at least, if by nothing that can be told.
-        if !is_known || self.stolen.within(since, until).nanos >= lacking.max(1) {
+        let (stolen, lacking) = (self.stolen.within(since, until), lacking.max(1));
+        if !is_known || stolen.nanos >= lacking {
             return Verdict::Undecided;
         }
+        // What a burning job was charged for while the clock jumped is on its account, and not its own.
+        let others = self.ran.nobody_within(since, until);
         Verdict::Missed(Miss {
             since,
             end: until,
-            met_if_stopped: true,
+            met_if_stopped: others.saturating_add(stolen.charged) >= lacking,
         })
     }
 

@@ -129,6 +129,8 @@ pub struct TaskRecord {
     pub executed_nanos: u64,
     /// Bodies that went on although they were suspended, and returned.
     pub suspensions: Suspensions,
+    /// Jobs whose bodies executed more than C at their task's own level and the tolerance ([`Rules`](crate::Rules)).
+    pub beyond_own: u64,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
     pub(super) misses: Vec<Miss>,
 }

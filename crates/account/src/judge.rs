@@ -10,6 +10,7 @@ use super::job::TaskRecord;
 use super::note::{Cut, Interval, Note, Thread, Waited};
 use super::occupancy::{LATE_WAKE_NANOS, Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
+use super::ran::Ran;
 use super::reaction::Reactions;
 use super::stolen::{StolenInterval, StolenLog, Thief};
 use super::told::{Answer, Told};
@@ -138,6 +139,8 @@ pub struct Judge {
     records: Vec<Record>,
     /// For the judge of all CPUs, if there is one.
     told: Vec<Told>,
+    /// The clock until which it was told what threads executed.
+    told_until: u64,
 }
 
 impl Judge {
@@ -147,7 +150,7 @@ impl Judge {
         Self {
             rules,
             epoch: None,
-            threads: vec![ThreadState::default(); Thread::OTHERS + tasks.len()],
+            threads: vec![ThreadState::default(); Thread::count(tasks.len())],
             tasks,
             occupancy: Occupancy::new(rules.late_wake_nanos),
             guarantees: Guarantees::default(),
@@ -158,6 +161,7 @@ impl Judge {
             lost_until: 0,
             records: Vec::new(),
             told: Vec::new(),
+            told_until: 0,
         }
     }
 
@@ -336,6 +340,7 @@ impl Judge {
         if let Some(state) = self.threads.get_mut(interval.thread.index()) {
             state.cpu = after;
         }
+        self.tell_ran(began, now, executed);
         let missing = wall.saturating_sub(executed);
         match interval.counted.filter(|_| missing >= SWITCH_NANOS_MAX) {
             None => self.reactions.note(duty, (began, now), wall),
@@ -363,6 +368,15 @@ impl Judge {
         }
         if interval.waits {
             self.occupancy.end(now);
+        }
+    }
+
+    /// Tells all CPUs for how long a thread executed: there is one on each.
+    fn tell_ran(&mut self, began: u64, now: u64, nanos: u64) {
+        if self.rules.common {
+            let [began, end] = [began, now].map(|at| self.after_epoch(at));
+            self.told.push(Told::Ran(Ran { began, end, nanos }));
+            self.told_until = now;
         }
     }
 

@@ -22,6 +22,7 @@
 //! | `outcome` | what is to be said of a missed deadline |
 //! | `job` | counts and histograms of each task |
 //! | `judge` | all of these, one note after the other |
+//! | `ran` | of CPUs that have a frame table in common: when their threads executed |
 //! | `frames`, `told` | what CPUs that have a frame table in common judge together |
 
 #![forbid(unsafe_code)]
@@ -37,6 +38,7 @@ mod judge;
 mod note;
 mod occupancy;
 mod outcome;
+mod ran;
 mod reaction;
 mod stolen;
 mod told;

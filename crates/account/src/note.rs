@@ -16,13 +16,26 @@ pub enum Thread {
     Idle,
     /// The watchdog.
     Watchdog,
+    /// Who dispatches arrivals, where that is a thread of its own.
+    Dispatcher,
+    /// The scheduler of a frame table, which begins sub-frames for all CPUs, where that is a thread of its own.
+    Scheduler,
+    /// Who notices that a sub-frame takes too long, likewise.
+    SubFrameChecker,
     /// The worker of the task with this index.
     Worker(usize),
+    /// Who checks whether the jobs of that task overrun, where that is a thread of its own.
+    Checker(usize),
 }
 
 impl Thread {
-    /// How many there are beside the workers.
-    pub const OTHERS: usize = 3;
+    /// How many there are that belong to no task.
+    const OTHERS: usize = 6;
+
+    /// How many there can be on a CPU with so many tasks.
+    pub const fn count(tasks: usize) -> usize {
+        Self::OTHERS + 2 * tasks
+    }
 
     /// Its place in a list of all threads.
     pub const fn index(self) -> usize {
@@ -30,7 +43,11 @@ impl Thread {
             Self::Manager => 0,
             Self::Idle => 1,
             Self::Watchdog => 2,
-            Self::Worker(index) => Self::OTHERS + index,
+            Self::Dispatcher => 3,
+            Self::Scheduler => 4,
+            Self::SubFrameChecker => 5,
+            Self::Worker(index) => Self::OTHERS + 2 * index,
+            Self::Checker(index) => Self::OTHERS + 2 * index + 1,
         }
     }
 
@@ -39,7 +56,16 @@ impl Thread {
             0 => Self::Manager,
             1 => Self::Idle,
             2 => Self::Watchdog,
-            _ => Self::Worker(index - Self::OTHERS),
+            3 => Self::Dispatcher,
+            4 => Self::Scheduler,
+            5 => Self::SubFrameChecker,
+            _ => {
+                let of_tasks = index - Self::OTHERS;
+                match of_tasks % 2 {
+                    0 => Self::Worker(of_tasks / 2),
+                    _ => Self::Checker(of_tasks / 2),
+                }
+            }
         }
     }
 }

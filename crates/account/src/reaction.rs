@@ -10,7 +10,8 @@ pub enum Duty {
     /// A worker: from the end of a body until it waits.
     JobEnd,
     /// The walker of a frame table: between jobs, but for their beginnings and ends: it looks what it is to do, comes to a
-    /// barrier, and decides if it is the last.
+    /// barrier, and decides if it is the last. With the threads of Sigrist et al. (2015): the scheduler, its checker and its
+    /// dispatcher, from when each gets the CPU until it waits.
     Frame,
     /// The manager: from when it gets the CPU until it waits.
     Manager,
@@ -18,17 +19,23 @@ pub enum Duty {
     Idle,
     /// The watchdog, likewise, if it shares the CPU of the run.
     Watchdog,
+    /// A thread that dispatches arrivals, likewise.
+    Dispatcher,
+    /// A thread that checks for overruns, likewise.
+    Checker,
 }
 
 impl Duty {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::JobStart,
         Self::JobEnd,
         Self::Frame,
         Self::Manager,
         Self::Idle,
         Self::Watchdog,
+        Self::Dispatcher,
+        Self::Checker,
     ];
 
     /// Its name in results.
@@ -41,6 +48,8 @@ impl Duty {
             Self::Manager => "manager",
             Self::Idle => "idle",
             Self::Watchdog => "watchdog",
+            Self::Dispatcher => "dispatcher",
+            Self::Checker => "checker",
         }
     }
 }

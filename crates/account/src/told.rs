@@ -2,6 +2,7 @@
 //! the epoch.
 
 use super::outcome::Verdict;
+use super::ran::Ran;
 use super::stolen::StolenInterval;
 use vestal_core::model::LEVELS_MAX;
 
@@ -13,6 +14,8 @@ pub(super) type Beyond = [Option<u64>; LEVELS_MAX];
 pub(super) enum Told {
     /// Time was stolen.
     Stolen(StolenInterval),
+    /// A thread executed.
+    Ran(Ran),
     /// A job that ended at `end` had executed more than at some level.
     Exceeded { beyond: Beyond, end: u64 },
     /// A job missed its deadline.

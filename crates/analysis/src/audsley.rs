@@ -22,6 +22,7 @@ use crate::demand::Bound;
 use crate::order;
 use crate::problem::{Problem, Row};
 use crate::tables::Tables;
+use core::cmp::Reverse;
 use vestal_core::model::LEVELS_MAX;
 
 /// Gives every task a priority, least urgent first, and reports each to `assigned`. The set of
@@ -70,6 +71,36 @@ pub(crate) fn assign_with_rescue(
         };
         assigned(&left.remove(heads.starts[level]));
         heads.removed(level);
+    }
+    true
+}
+
+/// The algorithm as printed, for an analysis whose bound depends on who is the least urgent: `passes` says of a task
+/// whether it may be that in the set of those without priority, itself among them. Reports as [`assign`]; the set stays
+/// sorted by criticality. n (n + 1) / 2 questions at most.
+pub(crate) fn assign_one_by_one(
+    problem: &Problem,
+    tables: &mut Tables,
+    mut passes: impl FnMut(&Row, &[Row]) -> bool,
+    mut assigned: impl FnMut(&Row),
+) -> bool {
+    let Tables {
+        keys,
+        set: left,
+        order,
+    } = tables;
+    order::sort_rows(problem, keys, left, |row| {
+        (row.criticality as u64, u64::MAX - row.deadline)
+    });
+    order.clone_from(left);
+    order.sort_unstable_by_key(|row| (Reverse(row.deadline), row.criticality, row.task));
+    while !order.is_empty() {
+        let Some(position) = order.iter().position(|row| passes(row, left)) else {
+            return false;
+        };
+        let row = order.remove(position);
+        left.retain(|other| other.task != row.task);
+        assigned(&row);
     }
     true
 }

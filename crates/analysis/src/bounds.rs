@@ -19,6 +19,11 @@ pub(crate) trait Bounds {
     /// difference, as described above, do not ask.
     fn least_urgent(&mut self, _row: &Row) {}
 
+    /// For how many levels, from 0 on, `row` has to meet its deadline.
+    fn levels(&self, row: &Row) -> usize {
+        row.criticality + 1
+    }
+
     /// Starts with the set `set`, sorted by criticality, lowest first.
     fn load(&mut self, set: &[Row]);
 

@@ -15,6 +15,7 @@ use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
 use crate::schedulability::amc_max::control::responses_without_plus_one;
+use crate::schedulability::amc_rtb::control as amc_rtb;
 use crate::schedulability::edf_vd::control as edf_vd;
 use crate::schedulability::pedf_vd::control as pedf_vd;
 use crate::schedulability::zss::control::{self as zss, Mistake};
@@ -45,6 +46,13 @@ const CONTROLS: &[Test] = &[
         "WRONG: amc-rtb that takes a job that needs nothing for complete at once",
         |problem| analyse(problem, responses_with_nothing_needed),
         Some(|problem, _| accepted_order(problem, responses_with_nothing_needed).is_ok())),
+    test!("amc-rtb", Some("control-degraded-dropped"), Unsafe, ADAPTIVE, [Priorities], Jobs,
+        "WRONG: amc-rtb that takes tasks with a degraded budget for dropped",
+        |problem| analyse(problem, responses_of_dropped),
+        Some(|problem, _| accepted_order(problem, responses_of_dropped).is_ok())),
+    test!("amc-rtb", Some("control-degraded-unguaranteed"), Unsafe, ADAPTIVE, [Priorities], Jobs,
+        "WRONG: amc-rtb that does not ask when tasks with a degraded budget have executed it",
+        amc_rtb::analyse_unguaranteed, None),
     test!("amc-max", Some("control-no-plus-one"), Unsafe, ADAPTIVE, [Priorities], Jobs,
         "WRONG: amc-max that forgets the job under way when the mode changes",
         |problem| analyse(problem, responses_without_plus_one),
@@ -120,6 +128,12 @@ fn responses_by_one_pass(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
 
 fn responses_unchecked(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
     responses(row, more_urgent, |row, level| row.wcet[level], unchecked)
+}
+
+/// No row knows of a degraded budget.
+fn responses_of_dropped(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
+    let fits = row.own_wcet() <= row.deadline;
+    fits.then(|| responses(row, more_urgent, |row, level| row.wcet[level], unchecked))?
 }
 
 fn responses_with_nothing_needed(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {

@@ -95,6 +95,16 @@ impl Demand {
         self.window = self.window.saturating_add(growth);
     }
 
+    /// From now on each job of the `index`-th task has the execution time `cost`; those that are counted keep theirs if
+    /// it is longer.
+    pub(crate) fn degrade(&mut self, index: usize, cost: u64) {
+        if self.counted[index].cost < cost {
+            self.raise(index, cost);
+        } else {
+            self.counted[index].cost = cost;
+        }
+    }
+
     /// Counts further jobs of the tasks from the `first`-th on until the window is a fixed point or
     /// exceeds `limit`. The jobs of the tasks before `first` stay as counted.
     pub(crate) fn solve(&mut self, first: usize, limit: u64) -> Bound {

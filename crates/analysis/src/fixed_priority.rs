@@ -38,13 +38,23 @@ pub(crate) fn analyse_or_assign(
     kind: Kind,
     bounds: &mut impl Bounds,
 ) -> Outcome {
+    analyse_or(problem, kind, bounds, |tables, bounds, position| {
+        audsley::assign(problem, tables, bounds, position);
+    })
+}
+
+/// The outcome for the problem's given priorities, or for those that `assign` finds ([`analyse_assigned`]).
+pub(crate) fn analyse_or<B: Bounds>(
+    problem: &Problem,
+    kind: Kind,
+    bounds: &mut B,
+    assign: impl FnOnce(&mut Tables, &mut B, &mut dyn FnMut(&Row)),
+) -> Outcome {
     if problem.priorities().is_some() {
         // The rule is not used: the problem's own priorities go before it.
         return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
     }
-    analyse_assigned(problem, kind, bounds, |tables, bounds, position| {
-        audsley::assign(problem, tables, bounds, position);
-    })
+    analyse_assigned(problem, kind, bounds, assign)
 }
 
 /// The outcome for the priorities that `assign` finds; it places the least urgent task first and
@@ -100,7 +110,9 @@ fn respond(
         set.insert(position, *row);
         bounds.least_urgent(row);
         bounds.load(set);
-        let (responses, excess) = responses_of(row, |level| bounds.at(set, level, row.deadline));
+        let levels = bounds.levels(row);
+        let (responses, excess) =
+            responses_of(row, levels, |level| bounds.at(set, level, row.deadline));
         why = why.or(excess);
         let priority = u32::try_from(priority).unwrap_or(u32::MAX);
         tasks[row.task] = TaskOutcome {
@@ -130,7 +142,7 @@ pub(crate) fn accepts_in_order(
         set.insert(position, *row);
         bounds.least_urgent(row);
         bounds.load(set);
-        (0..=row.criticality)
+        (0..bounds.levels(row))
             .all(|level| matches!(bounds.at(set, level, row.deadline), Bound::Found(_)))
     })
 }
@@ -167,12 +179,13 @@ pub(crate) fn accepts_static(
     })
 }
 
-/// The response times of a task for the levels up to its own, and the first that exceeds the deadline.
+/// The response times of a task for so many levels, and the first that exceeds the deadline.
 pub(crate) fn responses_of(
     row: &Row,
+    levels: usize,
     mut bound: impl FnMut(usize) -> Bound,
 ) -> (Vec<Option<Duration>>, Option<Reason>) {
-    let mut responses = vec![None; row.criticality + 1];
+    let mut responses = vec![None; levels];
     for (level, response) in responses.iter_mut().enumerate() {
         match bound(level) {
             Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),

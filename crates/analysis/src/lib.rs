@@ -42,8 +42,10 @@ mod charge;
 pub mod controls;
 mod demand;
 mod finite_jobs;
+mod fixed_point;
 mod fixed_priority;
 mod frame_reason;
+mod names;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod order;
@@ -58,11 +60,14 @@ mod scratch;
 pub mod served;
 mod served_reason;
 mod shown;
+mod sporadic_reason;
 mod tables;
 mod test;
 
 pub use frame_reason::FrameReason;
-pub use outcome::{Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict};
+pub use outcome::{
+    EquationBound, Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict,
+};
 pub use overheads::{Charging, Heartbeat, Overheads};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{Bus, FiniteJob, Phasing, Problem, ProblemError};
@@ -71,4 +76,5 @@ pub use schedulability::{find, tests};
 pub use scratch::Scratch;
 pub use served::{Device, DeviceArrival, Member, ServedError, Server, Wait};
 pub use served_reason::ServedReason;
+pub use sporadic_reason::SporadicReason;
 pub use test::Test;

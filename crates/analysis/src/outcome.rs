@@ -1,8 +1,9 @@
 //! What a test found, and what that is worth.
 
+pub use crate::names::Names;
 use crate::parameters::Parameters;
-pub use crate::reason::{Names, Reason};
-use vestal_core::{CpuId, Duration};
+pub use crate::reason::Reason;
+use vestal_core::{CpuId, Duration, ServerId};
 
 /// The answer of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +80,8 @@ pub struct TaskOutcome {
     /// Larger = more urgent; `None` if the assignment failed before this task had its priority.
     pub priority: Option<u32>,
     /// The bound on the response time at level l, for each l from 0 to the task's own level;
-    /// `None`: not bounded within the deadline. Empty if the test did not come that far.
+    /// `None`: not bounded within the deadline. Empty if the test did not come that far. Of a task with a degraded budget
+    /// some tests go on with the levels above its own: how long it takes until it has executed that.
     pub responses: Vec<Option<Duration>>,
     /// Where it runs, if the test places tasks on CPUs and this one has its place.
     pub cpu: Option<CpuId>,
@@ -95,6 +97,19 @@ pub struct ServerOutcome {
     /// anyone. `None`: not bounded within its period, of a PIBS that of whom it serves. From the lowest level on,
     /// as many as the test speaks of; empty if it did not come that far.
     pub responses: Vec<Option<Duration>>,
+    /// What these are the longest of, where a test has several bounds on a server and its paper numbers them.
+    pub equations: Vec<EquationBound>,
+}
+
+/// A bound on a server by one equation of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EquationBound {
+    /// Its number there.
+    pub equation: u8,
+    /// On whose behalf a PIBS executes; `None`: it is about a server with a period.
+    pub on_behalf_of: Option<ServerId>,
+    /// The bound; `None`: not within the period.
+    pub bound: Option<Duration>,
 }
 
 impl Outcome {

@@ -41,6 +41,8 @@ pub struct Problem {
     cpus: NonZeroU16,
     servers: Vec<Server>,
     devices: Vec<Device>,
+    /// Whether a test may choose the order of the servers.
+    free_server_order: bool,
     /// By task; empty if none waits for a device.
     waits: Vec<Vec<Wait>>,
     /// By task; `None`, or no entry, for one that may be released at any time.
@@ -106,6 +108,7 @@ impl Problem {
             cpus: NonZeroU16::MIN,
             servers: Vec::new(),
             devices: Vec::new(),
+            free_server_order: false,
             waits: Vec::new(),
             first_releases: Vec::new(),
             aborted: Vec::new(),
@@ -175,6 +178,20 @@ impl Problem {
             .map_err(ProblemError::Served)?;
         self.waits = waits;
         Ok(self)
+    }
+
+    /// The same where the priorities of the servers stand for nothing: a test may choose others, if it can. Those that are
+    /// given as [`Parameters::servers`] stay given.
+    #[must_use]
+    pub fn with_free_server_order(mut self) -> Self {
+        self.free_server_order = true;
+        self
+    }
+
+    /// Whether a test may choose the order of the servers.
+    #[must_use]
+    pub fn has_free_server_order(&self) -> bool {
+        self.free_server_order && self.given.servers.is_none()
     }
 
     fn check_servers(&self) -> Result<(), ProblemError> {

@@ -1,6 +1,7 @@
 //! Why a test says no, in numbers and in words.
 
 use crate::frame_reason::FrameReason;
+use crate::names::{Named, Names};
 use crate::served_reason::ServedReason;
 use crate::shown::Time;
 use core::fmt;
@@ -213,15 +214,6 @@ pub struct CpuLoad {
     pub high_ppm: u64,
 }
 
-/// The names of tasks and levels for messages. A name that is missing is replaced by the number.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Names<'a> {
-    /// Task names in task order.
-    pub tasks: &'a [String],
-    /// Level names, lowest first.
-    pub levels: &'a [String],
-}
-
 impl Reason {
     /// The reason in words, with these names.
     #[must_use]
@@ -248,37 +240,13 @@ struct NamedReason<'a> {
     names: Names<'a>,
 }
 
-/// A task or a level by its name, or by its number.
-struct Named<'a> {
-    names: &'a [String],
-    what: &'static str,
-    index: usize,
-}
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.names.get(self.index) {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}{}", self.what, self.index),
-        }
-    }
-}
-
 impl<'a> NamedReason<'a> {
     const fn task(&self, task: TaskId) -> Named<'a> {
-        Named {
-            names: self.names.tasks,
-            what: "task ",
-            index: task.index(),
-        }
+        self.names.task(task)
     }
 
     const fn level(&self, level: Level) -> Named<'a> {
-        Named {
-            names: self.names.levels,
-            what: "",
-            index: level.index(),
-        }
+        self.names.level(level)
     }
 
     /// What each CPU would have to do; the first ones of many.
@@ -325,7 +293,7 @@ impl fmt::Display for NamedReason<'_> {
                 |id| self.task(id).to_string(),
                 |at| self.level(at).to_string(),
             )),
-            Reason::Served(why) => f.write_str(&why.in_words(|id| self.task(id).to_string())),
+            Reason::Served(why) => f.write_str(&why.in_words(self.names)),
             Reason::ServerTooSmall { task: id } => write!(
                 f,
                 "the server of {} may not supply a whole job before the deadline",
@@ -525,6 +493,7 @@ mod tests {
         let names = Names {
             tasks: &tasks,
             levels: &levels,
+            servers: &[],
         };
         assert_eq!(
             reason.with_names(names).to_string(),

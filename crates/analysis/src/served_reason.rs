@@ -1,7 +1,9 @@
-//! Why a test of servers with tasks inside says no, in numbers and in words. Servers are counted from 1 there, as they
-//! stand in the file.
+//! Why a test of servers with tasks inside says no, in numbers and in words. Servers without names are counted from 1, as
+//! they stand in the file.
 
+use crate::names::Names;
 use crate::shown::Time;
+use crate::sporadic_reason::SporadicReason;
 use vestal_core::{Duration, ServerId, TaskId};
 
 /// Why servers, or the tasks inside them, are not proved schedulable.
@@ -49,41 +51,41 @@ pub enum ServedReason {
         /// What the server supplies at least.
         supply: Duration,
     },
+    /// Sporadic servers and PIBS: what is wrong with them.
+    Sporadic(SporadicReason),
 }
 
 impl ServedReason {
-    /// In words; `name` is that of the task, if it is about one.
-    pub(crate) fn in_words(&self, name: impl Fn(TaskId) -> String) -> String {
-        let number = |server: ServerId| usize::from(server.0) + 1;
+    /// In words, with these names.
+    pub(crate) fn in_words(&self, names: Names<'_>) -> String {
+        let server_name = |server| names.server(server);
         match *self {
             Self::NotReplenishedByTime { server } => format!(
-                "the test is for polling, idling periodic and deferrable servers; server {} is another",
-                number(server)
+                "the test is for polling, idling periodic and deferrable servers; {} is another",
+                server_name(server)
             ),
             Self::ChangesWithMode { server } => format!(
-                "the test is for servers with the same budget in every mode; server {} has others",
-                number(server)
+                "the test is for servers with the same budget in every mode; {} has others",
+                server_name(server)
             ),
             Self::Devices => "the test is for servers without devices, there are some".to_owned(),
-            Self::Unserved { task } => {
-                format!(
-                    "the test is for tasks in servers; {} is in none",
-                    name(task)
-                )
-            }
+            Self::Unserved { task } => format!(
+                "the test is for tasks in servers; {} is in none",
+                names.task(task)
+            ),
             Self::LateServer {
                 server,
                 at_least,
                 period,
             } => format!(
-                "server {} may take {} or more until it has its capacity, its period is {}",
-                number(server),
+                "{} may take {} or more until it has its capacity, its period is {}",
+                server_name(server),
                 Time(at_least),
                 Time(period)
             ),
             Self::Share { server } => format!(
-                "the tasks of server {} ask for all of its share of the CPU, or for more",
-                number(server)
+                "the tasks of {} ask for all of its share of the CPU, or for more",
+                server_name(server)
             ),
             Self::DemandExceedsSupply {
                 server,
@@ -91,12 +93,13 @@ impl ServedReason {
                 demand,
                 supply,
             } => format!(
-                "jobs of server {} that are released and due within {} may need {}, and it supplies {}",
-                number(server),
+                "jobs of {} that are released and due within {} may need {}, and it supplies {}",
+                server_name(server),
                 Time(window),
                 Time(demand),
                 Time(supply)
             ),
+            Self::Sporadic(why) => why.in_words(names),
         }
     }
 }

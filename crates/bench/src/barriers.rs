@@ -86,17 +86,16 @@ impl Meetings {
     }
 }
 
-/// The CPUs of the measurement: that of [`cpu_for`], and another one.
+/// The CPUs of the measurement: that of [`cpu_for`], and another one; `None` where this process may use only one.
 ///
 /// # Errors
-/// [`RunError`] without the right to SCHED_FIFO, or where there is only one CPU.
-pub fn cpus() -> Result<[usize; 2], RunError> {
+/// [`RunError`] without the right to SCHED_FIFO.
+pub fn cpus() -> Result<Option<[usize; 2]>, RunError> {
     let rights = Rights::probe();
     let cpu = cpu_for(&rights, PRIORITY, None)?;
     let mut others = rights.processors.iter().map(|processor| processor.0);
     let other = others.find(|&other| other != cpu);
-    let one = "two CPUs meet at a barrier, and this process may use one".to_owned();
-    Ok([cpu, other.ok_or(RunError::Unsupported(one))?])
+    Ok(other.map(|other| [cpu, other]))
 }
 
 /// Has the CPUs meet so many times at each of the barriers; what each took, in their order. A millisecond for ten

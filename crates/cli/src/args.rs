@@ -29,7 +29,7 @@ pub(crate) enum Format {
     allow_external_subcommands = true,
     after_help = "\
 Exit codes: 0 it holds, 1 it does not hold, 2 wrong usage or input, 3 this machine cannot do it, \
-4 a bug of Vestal.
+4 a bug of Vestal, 5 not decided, because time was stolen from a run.
 Shell completions: vestal completions bash|elvish|fish|powershell|zsh. Manual pages: vestal manpages DIR."
 )]
 pub(crate) struct Cli {
@@ -192,9 +192,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "native|managed")]
     pub(crate) dispatch: Option<String>,
     /// Which threads handle what: vestal has tasks release and end their jobs themselves and wakes the
-    /// manager for exceptions only, huang2014 is what Huang, Gill and Lu (2014) built, for comparison
-    /// [default: vestal]
-    #[arg(long, value_name = "vestal|huang2014")]
+    /// manager for exceptions only, huang2014 is what Huang, Gill and Lu (2014) built, sigrist2015 what Sigrist et al.
+    /// (2015) built for edf-vd, pedf-vd and ftts, for comparison [default: vestal]
+    #[arg(long, value_name = "vestal|huang2014|sigrist2015")]
     pub(crate) mechanism: Option<String>,
     /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer and reads the
     /// thread's clock, again after TIME at the earliest [30us], remainder sets it anew after preemptions, when it stood still, heartbeat
@@ -205,7 +205,7 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) monitor: Option<String>,
     /// When a demoted job, whose priority drops at once, ends: immediate at its next cancellation
-    /// point, deferred not before the CPU is idle
+    /// point, deferred not before the CPU is idle [default: immediate; with sigrist2015: deferred]
     #[arg(long, value_name = "immediate|deferred")]
     pub(crate) termination: Option<String>,
     /// Where the CPUs of a frame table wait for each other: spin looks at a word for some microseconds and then waits as
@@ -378,16 +378,17 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "primitives|barriers|sleeps|overhead|zero-slack-trace")]
     pub(crate) what: String,
     /// overhead: the paper whose experiment is repeated
-    #[arg(long, value_name = "huang2014")]
+    #[arg(long, value_name = "huang2014|sigrist2015")]
     pub(crate) paper: Option<String>,
-    /// overhead: few tasks and repetitions, in less than a minute instead of twelve; shows that it works
+    /// overhead: few tasks and repetitions, in less than a minute instead of twelve or twenty; shows that it works
     #[arg(long)]
     pub(crate) quick: bool,
-    /// overhead: how often busy periods are repeated, and hyperperiods two times for five of these
-    /// [default: 40; with --quick 3]
+    /// overhead: how often busy periods are repeated, and hyperperiods two times for five of these [default: 40; with
+    /// --quick 3]; sigrist2015: how many sets are run of each kind [default: 12; with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
-    /// overhead: the CPU to use, for instance 1 [default: the last one that is allowed]
+    /// overhead: the CPU to use, for instance 1 [default: the last one that is allowed]; sigrist2015: those to use, the one for
+    /// sets of one CPU first, for instance 1,0
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// overhead: the directory for data, plots and a page about the paper's claims

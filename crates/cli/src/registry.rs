@@ -39,11 +39,6 @@ pub(crate) fn policy_of<'a>(
     if let Some(policy) = registry.policy(name) {
         return Ok(policy);
     }
-    if registry.is_planned(name) {
-        return Err(Failure::not_in_this_version(&format!(
-            "the policy `{name}`"
-        )));
-    }
     let known = registry.policies().map(|policy| policy.about().name);
     Err(names::unknown(what, "policy", name, known))
 }

@@ -15,7 +15,7 @@ use vestal_experiment::costs::Simulated;
 use vestal_experiment::takes_costs;
 use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
-    assemble, parameters,
+    assemble, parameters, said_of_servers,
 };
 use vestal_result::run::Taken;
 use vestal_sim::guarantee::Guarantee;
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
-    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is.
+    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is, or servers are what it goes by.
     limits: Vec<Option<(Enforcement, Exhaustion)>>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
@@ -122,6 +122,7 @@ impl Session {
             None => Analysis::Ask,
         };
         let what = opening.what.clone();
+        let said = said_of_servers(opening.policy, &opening.options, &set);
         let mut session = Self::of_set(opening, set, scenario, (&parameters, analysis), output)?;
         if costs.is_some() {
             let mut clusters = session.system.clusters.iter();
@@ -131,6 +132,10 @@ impl Session {
             }
         }
         session.costs = costs;
+        // It was not refused: what there is are warnings.
+        if let Some(warnings) = said {
+            output.diagnostics(&warnings);
+        }
         if let Some(doubt) = session.system.doubt() {
             output.warning(&doubt);
         }
@@ -183,7 +188,9 @@ impl Session {
         let by = (opening.policy, &opening.options);
         let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits = |cluster: &Cluster| match cluster.promises_nothing() {
+        let limits = |cluster: &Cluster| match cluster.promises_nothing()
+            || cluster.guaranteed_servers().is_some()
+        {
             true => Some(None),
             false => cluster.limits().map(Some),
         };
@@ -239,11 +246,15 @@ impl Session {
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.
     pub(crate) fn guarantee(&self, cluster: usize) -> Guarantee {
+        let of = &self.system.clusters[cluster];
+        if let Some(servers) = of.guaranteed_servers() {
+            return Guarantee::of_servers(&servers.with(Precision::EXACT));
+        }
         let Some((enforcement, exhaustion)) = self.limits[cluster] else {
             return Guarantee::none();
         };
         Guarantee::of(&vestal_core::Configuration {
-            tasks: self.system.clusters[cluster].configuration.tasks(),
+            tasks: of.configuration.tasks(),
             levels: self.levels,
             enforcement,
             exhaustion,

@@ -103,6 +103,12 @@ pub trait Scheduler {
     fn budgets_outlive_jobs(&self) -> bool {
         false
     }
+
+    /// How many replenishments the list of a sporadic server had when it was longest, for statistics. `None` for other
+    /// servers, and by a scheduler without servers. O(1).
+    fn longest_list(&self, _server: ServerId) -> Option<u16> {
+        None
+    }
 }
 
 macro_rules! forward {
@@ -136,6 +142,9 @@ macro_rules! forward {
         }
         fn budgets_outlive_jobs(&self) -> bool {
             (**self).budgets_outlive_jobs()
+        }
+        fn longest_list(&self, server: ServerId) -> Option<u16> {
+            (**self).longest_list(server)
         }
     };
 }

@@ -299,17 +299,21 @@ impl Evaluator {
         seed: u64,
     ) -> Result<Answer, String> {
         let test = check.test;
-        if !test.accepts(problem, &mut self.scratch) {
+        let of_test = problem_of(test, set, problem)?;
+        if !test.accepts(&of_test, &mut self.scratch) {
             return Ok(Answer::Undecided);
         }
         // As long as a test takes that others accept faster.
-        let chosen = LazyCell::new(|| test.analyse(problem).parameters);
+        let chosen = LazyCell::new(|| test.analyse(&of_test).parameters);
         let sound = check.sound(set, &chosen)?;
-        if sound
-            .iter()
-            .any(|other| other.accepts(problem, &mut self.scratch))
-        {
-            return Ok(Answer::Yes);
+        for other in &sound {
+            if other.accepts(&*problem_of(other, set, problem)?, &mut self.scratch) {
+                return Ok(Answer::Yes);
+            }
+        }
+        if test.is_for_servers {
+            // The search has no devices and no jobs that wait for them: its runs would be those of another system.
+            return Ok(Answer::Undecided);
         }
         let weak = weak_tasks(problem, chosen.priorities.as_deref(), sound);
         let by = (check.policy, &check.options, Analysis::Skip);
@@ -323,18 +327,13 @@ impl Evaluator {
         })
     }
 
-    /// A test for several CPUs is asked about those of the set, and may want to know of offsets.
     fn asked(
         &mut self,
         question: &TestQuestion<'_>,
         (set, problem): (&TaskSet, &Problem),
     ) -> Result<Answer, String> {
         let test = question.test;
-        let mut problem = Cow::Borrowed(problem);
-        if test.is_for_several_cpus {
-            let whole = vestal_policy::problem(set, test, &Given::default());
-            problem = Cow::Owned(whole.map_err(|refusal| refusal.to_string())?);
-        }
+        let mut problem = problem_of(test, set, problem)?;
         if let Some((_, overheads)) = question.overheads {
             problem = Cow::Owned(problem.into_owned().with_overheads(overheads));
         }
@@ -353,6 +352,20 @@ impl Evaluator {
             Some(_) | None => Answer::No,
         }
     }
+}
+
+/// What a test is asked about: the tasks alone, or, where it speaks of several CPUs or of servers, all of the set. A test for
+/// several CPUs may want to know of offsets.
+fn problem_of<'a>(
+    test: &Test,
+    set: &TaskSet,
+    tasks: &'a Problem,
+) -> Result<Cow<'a, Problem>, String> {
+    if !test.is_for_several_cpus && !test.is_for_servers {
+        return Ok(Cow::Borrowed(tasks));
+    }
+    let whole = vestal_policy::problem(set, test, &Given::default());
+    whole.map(Cow::Owned).map_err(|refusal| refusal.to_string())
 }
 
 /// Whether no guaranteed deadline was missed.
@@ -438,6 +451,44 @@ mod tests {
             (1, 14, &[1, 5]),
         ]);
         assert_eq!(checked("fjp-ija", &wrong), Answer::No);
+    }
+
+    /// As `vestal analyze` does, which is told of the set's servers; without them no such test accepts anything.
+    #[test]
+    fn tests_of_servers_are_asked_about_the_servers_of_the_set() {
+        let registry = Registry::default();
+        let named = |name: &str| registry.test(name).unwrap();
+        let (rtb, ub) = (named("io-amc-rtb"), named("io-amc-ub"));
+        let questions = [
+            Question::Test(rtb.into()),
+            Question::Test(ub.into()),
+            Question::check(&registry, rtb).unwrap(),
+            Question::check(&registry, ub).unwrap(),
+        ];
+        let mut seen = [0, 0];
+        for utilization in ["0.3", "0.9"] {
+            let mut recipe = vestal_workload::generate::Recipe::named("missimer").unwrap();
+            recipe.set("utilization", utilization).unwrap();
+            recipe.set("events", "sporadic").unwrap();
+            for seed in 0..8 {
+                let set = recipe.draw(seed).unwrap();
+                let found = Evaluator::default().answers(&set, (0, seed), &questions);
+                let accepted = [rtb, ub].map(|test| {
+                    let problem = vestal_policy::problem(&set, test, &Given::default());
+                    test.accepts(&problem.unwrap(), &mut Scratch::default())
+                });
+                let answers = accepted.map(|yes| if yes { Answer::Yes } else { Answer::No });
+                // What the sound one accepts it proves, of the claim of the other, too; nothing else is shown.
+                let proved = match accepted[0] {
+                    true => Answer::Yes,
+                    false => Answer::Undecided,
+                };
+                let expected = [answers.to_vec(), vec![proved; 2]].concat();
+                assert_eq!(found.unwrap().answers, expected, "{utilization}, {seed}");
+                seen[usize::from(accepted[0])] += 1;
+            }
+        }
+        assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use crate::carried::{Jobs, Run as Alone, guarantee};
 use crate::costs;
+use crate::outside::{Arrivals, outside};
 use vestal_core::{CpuId, Instant, Scheduler, Task};
 use vestal_policy::{Cluster, Precision, System};
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Amid, Backlog, FrameCounter, FrameStatistics, Setting, SimulationError, Statistics,
+    Amid, Backlog, FrameCounter, FrameStatistics, Outside, Setting, SimulationError, Statistics,
     simulate_together, stepwise_amid,
 };
-use vestal_workload::Workload;
+use vestal_workload::{TaskSet, Workload};
 
 /// What a simulation was like.
 pub(crate) struct Outcome {
@@ -21,6 +22,7 @@ pub(crate) struct Outcome {
 
 /// What is simulated, apart from the system.
 pub(crate) struct Run<'a> {
+    pub(crate) set: &'a TaskSet,
     pub(crate) workload: &'a Workload,
     pub(crate) end: Instant,
     pub(crate) backlog: Backlog,
@@ -35,7 +37,7 @@ pub(crate) struct Run<'a> {
 pub(crate) fn check(system: &System, costly: bool) -> Result<(), String> {
     let policy = &system.policy;
     for cluster in &system.clusters {
-        if cluster.limits().is_none() {
+        if cluster.limits().is_none() && cluster.guaranteed_servers().is_none() {
             return Err(format!("{policy} guarantees no deadlines"));
         }
         if costly {
@@ -69,10 +71,12 @@ struct Ready<'a> {
     tasks: Vec<Task>,
     homes: Vec<CpuId>,
     cpus: u16,
+    outside: Option<Outside>,
+    arrivals: Arrivals<'a>,
 }
 
 impl<'a> Ready<'a> {
-    fn new((number, cluster): (usize, &'a Cluster)) -> Self {
+    fn new(run: &Run<'a>, (number, cluster): (usize, &'a Cluster)) -> Self {
         let entries = cluster.configuration.tasks().iter();
         Self {
             number,
@@ -80,6 +84,8 @@ impl<'a> Ready<'a> {
             tasks: entries.map(|entry| entry.task).collect(),
             homes: cluster.homes(),
             cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
+            outside: outside(run.set, run.workload, cluster),
+            arrivals: Arrivals(run.workload),
         }
     }
 
@@ -94,7 +100,10 @@ impl<'a> Ready<'a> {
 
     fn amid<'b>(&'b self, run: &Run<'b>) -> Amid<'b> {
         Amid {
-            outside: None,
+            outside: self
+                .outside
+                .as_ref()
+                .map(|outside| (outside, &self.arrivals as _)),
             costs: run
                 .costs
                 .map(|(costs, seed)| costs.charges((self.number, &self.homes), seed)),
@@ -121,7 +130,8 @@ impl Run<'_> {
         system: &System,
         tasks: usize,
     ) -> Result<(Outcome, Result<(), SimulationError>), String> {
-        let ready: Vec<Ready<'_>> = system.clusters.iter().enumerate().map(Ready::new).collect();
+        let clusters = system.clusters.iter().enumerate();
+        let ready: Vec<Ready<'_>> = clusters.map(|one| Ready::new(self, one)).collect();
         match ready.as_slice() {
             [alone] if alone.cpus == system.cpus => self.alone(alone),
             several => self.together(several, (tasks, system.cpus)),

@@ -95,6 +95,7 @@ fn seen(times: u64, sets: u64) -> Seen {
             let is_lo = matches!(scenario, Scenario::Lo);
             let workload = Workload::new(&set, &tasks, scenario, seed);
             let run = Run {
+                set: &set,
                 workload: &workload,
                 end: Instant::EPOCH.saturating_add(Duration::from_millis(10_000)),
                 backlog: Backlog::UNLIMITED,
@@ -122,4 +123,41 @@ fn accepted_frames_end_in_time_where_they_cost_what_the_test_was_told() {
     assert!(told.dropped > 1000, "{told:?}");
     let more = seen(3, 100);
     assert!(more.late > 5, "{more:?}");
+}
+
+/// A job waits at 8 for events, which it asks for, and needs 8 ms of its 32 after that: only in a world that has devices it is late.
+#[test]
+fn jobs_wait_for_devices_in_a_sweep_too() {
+    let text = |events: u64| {
+        format!(
+            "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n\
+            [[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 32\nwcet = {{ LO = 16 }}\n\
+            io = [{{ after = 8, device = \"d\", events = {events} }}]\n\
+            [[server]]\nname = \"app\"\nkind = \"sporadic\"\nperiod = 32\ncapacity = 16\ntasks = [\"a\"]\n\
+            [[server]]\nname = \"bh\"\nkind = \"sporadic\"\nperiod = 16\ncapacity = 4\n\
+            [[device]]\nname = \"d\"\nserver = \"bh\"\ncost = 1\n"
+        )
+    };
+    let registry = Registry::default();
+    let by = (registry.policy("io-amc").unwrap(), &Options::default());
+    // The first four are served until 12, the next from 24 to 28, the ninth from 40 on.
+    let missed = [4, 8, 9].map(|events| {
+        let set = TaskSet::parse("set.toml", &text(events)).unwrap();
+        let given = vestal_analysis::Parameters::default();
+        let system = assemble(&registry, by, &set, &given, Analysis::Ask).unwrap();
+        check(&system, false).unwrap();
+        let tasks = set.to_tasks("io-amc").unwrap();
+        let workload = Workload::new(&set, &tasks, Scenario::Lo, 1);
+        let run = Run {
+            set: &set,
+            workload: &workload,
+            end: Instant::EPOCH.saturating_add(Duration::from_millis(64)),
+            backlog: Backlog::UNLIMITED,
+            costs: None,
+        };
+        let (found, ended) = run.of(&system, tasks.len()).unwrap();
+        ended.unwrap();
+        found.figures.tasks()[0].missed > 0
+    });
+    assert_eq!(missed, [false, true, true]);
 }

@@ -208,6 +208,7 @@ impl<'a> Simulation<'a> {
             .ok_or("a point without a scenario")?;
         let workload = Workload::new(drawn.set, drawn.tasks, world.scenario.clone(), drawn.seed);
         let run = several::Run {
+            set: drawn.set,
             workload: &workload,
             end: Instant::EPOCH.saturating_add(world.duration),
             backlog: self

@@ -38,6 +38,13 @@ impl Calibration {
         let monitor = self.monitor?;
         Some(Service::from_nanos(monitor.p99))
     }
+
+    /// What a monitor with that granularity may be late by in nanoseconds, if it looks each `heartbeat_nanos` or by itself. Whatever
+    /// was found by the few beats of a trial, a heartbeat finds what was used up just after one of them a period later.
+    pub(crate) fn late_beyond(&self, heartbeat_nanos: Option<u64>) -> u64 {
+        let obtained = self.granularity().map_or(0, Service::as_nanos);
+        obtained.max(heartbeat_nanos.unwrap_or(0))
+    }
 }
 
 /// The two threads of a calibration: one burns, the other waits for the monitor.
@@ -156,4 +163,25 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
         sys::futex::wait_until(&trial.ended, 0, Some(rest));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heartbeat_may_be_late_by_its_period_whatever_a_trial_found() {
+        let mut overshoots = Histogram::default();
+        overshoots.record(711_000);
+        let calibration = Calibration {
+            monitor: Some(overshoots.summary()),
+            servers: None,
+        };
+        let obtained = calibration.granularity().unwrap().as_nanos();
+        assert!((700_000..720_000).contains(&obtained));
+        assert_eq!(calibration.late_beyond(None), obtained);
+        assert_eq!(calibration.late_beyond(Some(1_000_000)), 1_000_000);
+        assert_eq!(calibration.late_beyond(Some(500_000)), obtained);
+        assert_eq!(Calibration::default().late_beyond(Some(500_000)), 500_000);
+    }
 }

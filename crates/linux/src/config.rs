@@ -3,8 +3,9 @@
 use crate::monitor::Monitor;
 use crate::pace::BOUND;
 use vestal_core::{Duration, Service, TaskConfiguration};
+use vestal_sys::Processor;
 
-/// Which threads handle what of a native run.
+/// Which threads handle what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
     /// Workers release and end their jobs themselves, and watch their budgets with a [`Monitor`]. The
@@ -20,6 +21,12 @@ pub enum Mechanism {
     /// The monitor of the configuration is not used. Managed dispatch is what the paper has for fixed job
     /// priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
     Huang2014,
+    /// Those of Sigrist, Giannopoulou, Huang, Gomez and Thiele (RTAS 2015, sections V and VI), for comparison: threads
+    /// that schedule, dispatch arrivals and check for overruns beside the workers. The manager of managed dispatch is the
+    /// scheduler; native dispatch, and budgets that outlive jobs, are refused. Checkers are deadline-based, with
+    /// [`Config::bound`], unless the monitor of the configuration is [`Monitor::Heartbeat`]. The paper's termination is
+    /// [`Termination::Deferred`].
+    Sigrist2015,
 }
 
 impl Mechanism {
@@ -29,8 +36,18 @@ impl Mechanism {
         match self {
             Self::Vestal => "vestal",
             Self::Huang2014 => "huang2014",
+            Self::Sigrist2015 => "sigrist2015",
         }
     }
+}
+
+/// Where the threads live that dispatch arrivals, with [`Mechanism::Sigrist2015`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dispatcher {
+    /// On a processor of the workers.
+    Shared,
+    /// On a processor that has no workers: this one, or any that no CPU of the set has.
+    Own(Option<Processor>),
 }
 
 /// When a job that lost its priority comes to its end. Its priority drops at once in any case.
@@ -80,8 +97,10 @@ pub struct Config {
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
-    /// Which threads handle what under native dispatch.
+    /// Which threads handle what.
     pub mechanism: Mechanism,
+    /// Where arrivals are dispatched, with [`Mechanism::Sigrist2015`].
+    pub dispatcher: Dispatcher,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::report::CpuReport::monitor`] says so.
     pub monitor: Monitor,
@@ -94,7 +113,7 @@ pub struct Config {
     pub bound: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For the n tasks of a CPU n + 3 of
     /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
-    /// tasks.
+    /// tasks, with [`Mechanism::Sigrist2015`] 6.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
     /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
@@ -120,6 +139,7 @@ impl Config {
         Self {
             enforce: true,
             mechanism: Mechanism::Vestal,
+            dispatcher: Dispatcher::Shared,
             monitor: Monitor::Perf,
             termination: Termination::Immediate,
             heartbeat: Duration::from_millis(1),
@@ -132,6 +152,16 @@ impl Config {
             throttling_margin_permille: 20,
             stack_bytes: 512 * 1024,
         }
+    }
+
+    /// The period of a heartbeat, if that is the monitor.
+    pub(crate) fn period(&self) -> Option<Duration> {
+        (self.monitor == Monitor::Heartbeat).then_some(self.heartbeat)
+    }
+
+    /// Whether the threads are those of Sigrist et al. (2015).
+    pub(crate) fn is_of_sigrist2015(&self) -> bool {
+        self.mechanism == Mechanism::Sigrist2015
     }
 
     /// The period of a heartbeat, or the lower bound of another monitor.

@@ -50,6 +50,10 @@ pub(crate) struct Cpu {
     pub(crate) idle_tid: Latest<Tid>,
     /// Of a watchdog that lives on its processor; else 0.
     pub(crate) watchdog_tid: Latest<Tid>,
+    /// Of a thread that dispatches arrivals on its processor; else 0.
+    pub(crate) dispatcher_tid: Latest<Tid>,
+    /// Scheduler and checker of a frame table by the threads of a paper, if they are here; else 0.
+    pub(crate) frame_tids: [Latest<Tid>; 2],
     /// Written by the manager: the mode.
     pub(crate) mode: Latest<u8>,
     /// Whether the CPU is idle.
@@ -100,6 +104,8 @@ impl Cpu {
             manager_tid: Latest::default(),
             idle_tid: Latest::default(),
             watchdog_tid: Latest::default(),
+            dispatcher_tid: Latest::default(),
+            frame_tids: Default::default(),
             mode: Latest::default(),
             question: Question::default(),
             // The run's own is put here when it is known how much it has to hold.
@@ -209,6 +215,7 @@ impl Cpu {
         }
         self.stopped_at.set(sys::clock::monotonic_nanos());
         for task in &self.tasks {
+            task.jobs.note_stop();
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
@@ -224,6 +231,7 @@ impl Cpu {
         sys::stop::CALLS.call();
         for task in &self.tasks {
             task.handover.changes.ring();
+            task.watch.call();
             task.release_counter.calls.ring();
         }
     }

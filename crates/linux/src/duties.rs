@@ -23,6 +23,10 @@ pub(crate) struct Duties {
     pub(crate) watches_budgets: bool,
     /// Whether each worker has a monitor of its own.
     pub(crate) has_monitors: bool,
+    /// Whether a thread of its own dispatches arrivals to the manager.
+    pub(crate) has_dispatcher: bool,
+    /// Whether each task has a thread that checks for overruns.
+    pub(crate) has_checkers: bool,
     /// Whether a worker whose jobs can have no slack left sets a timer for the instant.
     pub(crate) sets_instants: bool,
     /// Whether a worker calls the manager at the end of each job, which thus knows when the CPU is idle.
@@ -40,6 +44,12 @@ impl Duties {
         self.source == Source::Sequence
     }
 
+    /// Whether somebody watches the budgets of running jobs whose looks are counted: monitors of workers, checkers, or a
+    /// manager that dispatches.
+    pub(crate) fn watches_while_running(self) -> bool {
+        self.has_monitors || self.has_checkers || (self.enforces && self.source == Source::Assigned)
+    }
+
     /// Whether workers record when jobs begin and end; else that is reported to a scheduler, which is recorded.
     pub(crate) fn records_jobs(self) -> bool {
         self.source != Source::Assigned
@@ -52,6 +62,8 @@ impl Duties {
             enforces,
             watches_budgets: enforces,
             has_monitors: enforces,
+            has_dispatcher: false,
+            has_checkers: false,
             sets_instants: true,
             reports_ends: false,
         }

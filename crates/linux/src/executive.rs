@@ -2,7 +2,7 @@
 
 use crate::body::{Bodies, Cancelled, JobContext};
 use crate::calibrate::{Calibration, calibrate};
-use crate::config::{Config, TaskSpec};
+use crate::config::{Config, Dispatcher, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::{CpuSpec, Decider};
 use crate::error::RunError;
@@ -123,8 +123,9 @@ impl Executive {
     }
 
     /// Gives all CPUs the scheduler of a frame table: each of them is [`CpuSpec::common`], and has the tasks whose places
-    /// are there. Mechanism, monitor, termination and heartbeat of the configuration are not used, and nothing is enforced
-    /// but the order.
+    /// are there. Monitor, termination and heartbeat of the configuration are not used, and nothing is enforced
+    /// but the order. With [`Mechanism::Sigrist2015`](crate::Mechanism::Sigrist2015) the threads are those of the paper, its checker
+    /// has a heartbeat if that is the monitor, and [`Config::dispatcher`] is followed.
     #[must_use]
     pub fn frames(mut self, frames: Frames) -> Self {
         self.frames = Some(frames);
@@ -163,6 +164,7 @@ impl Executive {
         let rights = Rights::probe();
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
+        let processors = processors.chain(plan.beside.dispatcher);
         let _locks = CpuLock::claim_all(processors).map_err(no_cpu)?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
@@ -176,9 +178,15 @@ impl Executive {
         let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu, &rights));
         let calibrations = calibrations.collect::<Result<_, _>>()?;
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
-        // Nothing follows from it but a statement: where it cannot be measured there is none.
-        let clock_skew =
-            clock_skew(processors, i32::from(self.config.priorities.0)).unwrap_or(None);
+        let clock_skew = clock_skew(processors, i32::from(self.config.priorities.0));
+        if let Some(beside) = self.beside() {
+            self.cpus.push(beside);
+            self.bodies.push(Vec::new());
+            let numbers = self.frames.as_mut().map(|frames| &mut frames.numbers);
+            numbers
+                .into_iter()
+                .for_each(|numbers| numbers.push(Vec::new()));
+        }
         let frames = self.frames.take();
         let launch = self.launch(plan, calibrations, clock_skew);
         match frames {
@@ -200,9 +208,11 @@ impl Executive {
         let tasks = self.cpus.iter().map(|cpu| cpu.tasks.len());
         let (tasks, cpus) = (tasks.sum(), self.cpus.len());
         let recording = self.recording.as_ref();
+        let beside = self.beside();
         let wish = Wish {
             config: &self.config,
             cpus: &self.cpus,
+            beside: beside.as_ref(),
             homeless: self.homeless.as_deref(),
             ring_bytes: recording.map_or(0, |recording| recording.bytes(tasks, cpus)),
         };
@@ -210,6 +220,25 @@ impl Executive {
             return Err(RunError::Unsupported(why));
         }
         wish.plan(rights)
+    }
+
+    /// The CPU without tasks that dispatcher, scheduler and checker of a frame table are to have for themselves, if so.
+    fn beside(&self) -> Option<CpuTasks> {
+        let Dispatcher::Own(processor) = self.config.dispatcher else {
+            return None;
+        };
+        let is_asked_for = self.frames.is_some() && self.config.is_of_sigrist2015();
+        is_asked_for.then(|| {
+            let spec = CpuSpec {
+                guarantee: self.cpus.iter().all(|cpu| cpu.spec.guarantee),
+                utilization_ppm: Some(0),
+                ..CpuSpec::common()
+            };
+            CpuTasks {
+                spec: spec.on(processor),
+                tasks: Vec::new(),
+            }
+        })
     }
 
     /// What does not fit of CPUs with and without a scheduler of their own.

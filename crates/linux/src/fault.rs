@@ -23,6 +23,8 @@ pub enum Fault {
     ChargesByJob,
     /// Monitors that should stand still while their jobs are preempted run on.
     MonitorsRunOn,
+    /// A manager that dispatches sets its monitors for half of what is left.
+    MonitorsComeEarly,
     /// In every other activation of a monitor the manager looks at no job.
     LooksAway,
     /// A thread of the run is slow.
@@ -148,6 +150,15 @@ impl Injected {
         self.fault == Some(Fault::MonitorsRunOn)
     }
 
+    /// What a monitor is set for, of which so much is left.
+    pub(crate) fn early_or(&self, left: u64) -> u64 {
+        if self.fault == Some(Fault::MonitorsComeEarly) {
+            (left / 2).max(1)
+        } else {
+            left
+        }
+    }
+
     /// Whether the activation with this number is one in which no job is looked at.
     pub(crate) fn looks_away(&self, number: u64) -> bool {
         self.fault == Some(Fault::LooksAway) && number.is_multiple_of(2)
@@ -180,6 +191,7 @@ pub(crate) fn strike(run: &impl Faulty, now: u64) {
             | Fault::ManagerSleepsUntil(_)
             | Fault::ChargesByJob
             | Fault::MonitorsRunOn
+            | Fault::MonitorsComeEarly
             | Fault::LooksAway
             | Fault::Delay(_),
         )

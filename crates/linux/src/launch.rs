@@ -1,9 +1,9 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
-use crate::account::{Account, LATE_WAKE_NANOS, Note};
+use crate::account::{Account, LATE_WAKE_NANOS};
 use crate::body::Bodies;
 use crate::calibrate::Calibration;
-use crate::config::{Config, TaskSpec};
+use crate::config::{Config, Dispatcher, TaskSpec};
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Planned, Terms};
 use crate::decider::RunScheduler;
@@ -11,9 +11,10 @@ use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
+use crate::let_go::{Waiting, let_go};
 use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
-use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
+use crate::plan::{BesidePlan, CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
     Beginning, Consumer, FrameEvidence, Gathered, Gatherer, Lane, Last, Recording, Rings, Tracer,
@@ -22,9 +23,9 @@ use crate::report::{Ended, Report};
 use crate::run::Run;
 use crate::skew::ClockSkew;
 use crate::summary::{Measured, MeasuredCpu, report};
-use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::continued::Continued;
 use crate::task::{TaskShared, Tasks};
+use crate::thread::beside;
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -34,9 +35,6 @@ use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
 use vestal_trace::{DomainId, Record, Recorder, Scope};
-
-/// Threads get so long to set themselves up, and the first release is so far from the start.
-const HEAD_START_NANOS: u64 = 20_000_000;
 
 /// A run for which everything has been checked.
 pub(crate) struct Launch {
@@ -147,6 +145,11 @@ impl Launch {
         Ok(report(&run, &measured, &parts))
     }
 
+    /// Whether the last CPU has no tasks, but dispatcher, scheduler and checker of a frame table.
+    pub(crate) fn has_own_dispatcher(&self) -> bool {
+        self.config.is_of_sigrist2015() && matches!(self.config.dispatcher, Dispatcher::Own(_))
+    }
+
     /// What there is beside the shared words, by CPU.
     pub(crate) fn parts(
         &self,
@@ -193,9 +196,17 @@ impl Launch {
         recording: Recording,
         granularity: Service,
     ) -> Result<Box<Consumer>, RunError> {
+        let known = self.plan.cpus.len() - usize::from(self.has_own_dispatcher());
         let beginning = Beginning {
             granularity,
-            processors: self.plan.cpus.iter().map(|cpu| cpu.processor).collect(),
+            // Those that the recording knows.
+            processors: self
+                .plan
+                .cpus
+                .iter()
+                .map(|cpu| cpu.processor)
+                .take(known)
+                .collect(),
         };
         (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
     }
@@ -228,6 +239,7 @@ impl Launch {
         let (cpu, notes) = cpu.map_err(failed)?;
         let lane = Lane::new(rings, notes, &cpu, scope);
         let calibration = self.calibrations.get(index).copied().unwrap_or_default();
+        let late_beyond = calibration.late_beyond(cpu.terms.heartbeat_nanos);
         let draft = Draft {
             cpu,
             kind,
@@ -235,7 +247,7 @@ impl Launch {
             bodies,
             tracers,
             manager: plan.manager,
-            late_beyond: calibration.granularity().map_or(0, Service::as_nanos),
+            late_beyond,
         };
         Ok((draft, lane))
     }
@@ -266,6 +278,7 @@ impl Launch {
             heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
                 .then(|| config.heartbeat.as_nanos()),
             bound_nanos: config.bound.as_nanos(),
+            has_job_budgets: !plan.asked.budgets_outlive_jobs,
             stops_at_own_limit: plan.asked.stops_at_own_limit,
             guarantee: cpu.spec.guarantee && plan.is_alone,
             backlog: cpu.spec.backlog,
@@ -329,14 +342,15 @@ impl Launch {
             priority,
             common: None,
         };
-        let low = i32::from(self.config.priorities.0);
+        let (low, beside) = (i32::from(self.config.priorities.0), self.plan.beside);
         let (set_up, main) = (Watchdog::set_up, Watchdog::main);
         if let Err(error) = threads.start("vestal-watchdog", None, watchdog, set_up, main) {
             return Err((error, threads));
         }
         let mut managers = Vec::new();
         for draft in drafts {
-            match draft.start(&mut threads, cpus.len() > 1, is_recorded, low) {
+            let started = draft.start(&mut threads, cpus.len() > 1, is_recorded, (low, beside));
+            match started {
                 Ok(manager) => managers.push(manager),
                 Err(error) => return Err((error, threads)),
             }
@@ -352,7 +366,7 @@ impl Draft {
         threads: &mut Threads,
         is_one_of_several: bool,
         is_recorded: bool,
-        low: i32,
+        (low, beside): (i32, BesidePlan),
     ) -> io::Result<Started<ManagerRecord>> {
         let Self {
             cpu,
@@ -377,6 +391,8 @@ impl Draft {
         let record = ManagerRecord::new(cpu.tasks.len(), late_beyond);
         let manager = start.manager((kind, scheduler), trace, record, (low, manager))?;
         start.workers(bodies.into_iter().zip(tracers))?;
+        let prefix = start.prefix;
+        beside::start(threads, &cpu, &prefix, beside)?;
         Ok(manager)
     }
 }
@@ -419,9 +435,10 @@ impl Starting<'_> {
             Kind::Huang2014(paper) => {
                 self.driver(Huang2014::new(enactor, paper), record, priority)?
             }
-            Kind::Native { .. } | Kind::Managed { .. } | Kind::Walked => {
-                self.driver(Native::new(enactor), record, priority)?
-            }
+            Kind::Native { .. }
+            | Kind::Managed { .. }
+            | Kind::Sigrist2015 { .. }
+            | Kind::Walked => self.driver(Native::new(enactor), record, priority)?,
         };
         if kind.needs_idle_detector() {
             let idle = IdleDetector {
@@ -521,13 +538,7 @@ fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
             guard.interest(),
             guard.has_modes(),
         ),
-        RunScheduler::Dispatching(_) => Kind::Managed {
-            enforces,
-            futex: matches!(
-                plan.monitor,
-                Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat
-            ),
-        },
+        RunScheduler::Dispatching(_) => Kind::dispatching(config.mechanism, enforces, plan.monitor),
     }
 }
 
@@ -543,25 +554,12 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 
 /// Opens the run, on all CPUs with one epoch.
 pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
-    let (began, used) = (monotonic_nanos(), own_cpu_nanos());
-    let epoch = began + HEAD_START_NANOS;
-    run.epoch.set(epoch);
-    run.end.set(epoch.saturating_add(span.as_nanos()));
-    let mut consumed = 0;
-    for cpu in cpus {
-        cpu.notes.write(Note::Run { epoch });
-        cpu.beat.go_on();
-        cpu.phase.begin();
-        // This thread is in no real-time class: if others have its CPU for so long, the threads of this one begin late. Those
-        // that were let go before may have been the others.
-        let now = monotonic_nanos();
-        let kept = (now - began).saturating_sub(own_cpu_nanos() - used);
-        let late = now.saturating_sub(epoch).min(kept.saturating_sub(consumed));
-        if late > 0 {
-            cpu.notes.write(Note::LetGo { now, late });
-        }
-        consumed = now.saturating_sub(epoch);
-    }
+    let waiting = cpus.iter().map(|cpu| Waiting {
+        notes: &cpu.notes,
+        beat: &cpu.beat,
+        phase: &cpu.phase,
+    });
+    let_go(run, &waiting.collect::<Vec<Waiting<'_>>>(), span);
 }
 
 pub(crate) fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {

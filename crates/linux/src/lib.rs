@@ -29,7 +29,8 @@
 //! *Frame tables* ([`Executive::frames`]): all CPUs have one scheduler in common, no managers, and one worker each, which
 //! walks through the jobs of its CPU and waits for the others at barriers. See `docs/adr/0015-barriers.md`.
 //!
-//! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
+//! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison, and so has
+//! [`Mechanism::Sigrist2015`] under managed dispatch.
 //!
 //! Two tasks from Rust:
 //!
@@ -48,6 +49,7 @@
 mod allowance;
 mod armed;
 mod barrier;
+mod beside;
 pub mod body;
 mod calibrate;
 pub mod config;
@@ -56,6 +58,7 @@ mod cpu;
 mod cpu_list;
 mod cpu_lock;
 pub mod decider;
+mod detections;
 pub mod doctor;
 mod driver;
 mod duties;
@@ -68,8 +71,10 @@ pub mod fault;
 mod feature;
 pub mod foreign;
 pub mod frames;
+mod initialisation;
 mod job;
 mod launch;
+mod let_go;
 pub mod measure;
 mod meter;
 mod monitor;
@@ -99,11 +104,12 @@ use vestal_sys as sys;
 
 pub use barrier::Barrier;
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Mechanism, TaskSpec, Termination};
+pub use config::{Config, Dispatcher, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use frames::Frames;
+pub use initialisation::Initialisation;
 pub use monitor::Monitor;
 pub use pace::{BOUND, BOUND_RANGE, HEARTBEAT_RANGE};
 pub use recording::{Beginning, Consumer, Recorded, Recording};

@@ -11,3 +11,9 @@ pub const BOUND_RANGE: RangeInclusive<Duration> = Duration::from_micros(10)..=PA
 pub const HEARTBEAT_RANGE: RangeInclusive<Duration> = Duration::from_micros(50)..=PACE_MAX;
 /// Whatever is slower, the trial before a run would not find late.
 const PACE_MAX: Duration = Duration::from_millis(25);
+
+/// The first beat after `now` of a heartbeat of this period that began at `epoch`.
+pub(crate) fn next_beat(epoch: u64, period: u64, now: u64) -> u64 {
+    let beats = now.saturating_sub(epoch) / period + 1;
+    epoch.saturating_add(beats.saturating_mul(period))
+}

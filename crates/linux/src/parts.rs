@@ -12,6 +12,10 @@
 //! | monitoring | rounds that look at budgets and instants in vain; what a manager arms | |
 //! | job-overrun | rounds in which a budget was found used up or the mode rises | |
 //!
+//! By the threads of Sigrist et al. (2015) a frame table has the same parts: the scheduler's calls, with the waking of the first workers, are frame-init, sub-frame-init or
+//! sub-frame-overrun of all CPUs, what the dispatcher does is job-arrival, to wake the next worker job-finish, and what the scheduler needs to go on at a
+//! barrier barrier: nobody waits for the workers there. What checkers do is in no part.
+//!
 //! Each is the time between two readings of the clock, so that what others took of the CPU meanwhile counts. A decision
 //! for all CPUs of a frame table counts once for each of them, as in the paper: they wait for it.
 
@@ -106,6 +110,15 @@ impl Parts {
         if let Some(histogram) = self.of_part(part) {
             histogram.merge(others);
         }
+    }
+
+    /// With the others, of the same parts.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        for (part, times) in others.iter() {
+            self.add(part, times);
+        }
+        self.elsewhere_nanos = self.elsewhere_nanos.saturating_add(others.elsewhere_nanos);
+        self.waiting_nanos = self.waiting_nanos.saturating_add(others.waiting_nanos);
     }
 
     /// What all CPUs waited for took so long, `own_nanos` of it on this one.

@@ -1,13 +1,13 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{Config, Dispatcher, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
 use crate::notes::{self, NOTE_BYTES};
 use crate::pace::{BOUND_RANGE, HEARTBEAT_RANGE};
-use crate::rights::{CpuNeeds, Needs, Rights};
+use crate::rights::{CpuNeeds, Needs, Refusal, Rights};
 use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
@@ -21,6 +21,9 @@ const PRIORITIES_BESIDE_WORKERS: usize = 3;
 /// Suspended workers, the running one, manager and watchdog.
 const PRIORITIES_MANAGED: usize = 4;
 
+/// The same with checkers below the manager, and a dispatcher above it.
+const PRIORITIES_SIGRIST2015: usize = 6;
+
 /// What is noted down for each task, its copy in the report included.
 const RECORD_BYTES: u64 = 1 << 20;
 
@@ -33,8 +36,20 @@ pub(crate) struct RunPlan {
     pub(crate) cpus: Vec<CpuPlan>,
     /// Where the watchdog lives, and its priority: above all managers.
     pub(crate) watchdog: (Processor, i32),
+    /// What there is beside the managers.
+    pub(crate) beside: BesidePlan,
     /// Every processor that the process may use and the run does not.
     pub(crate) other_processors: Vec<Processor>,
+}
+
+/// Where and at which priorities the threads of a paper work beside managers, if it has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BesidePlan {
+    /// Where arrivals are dispatched; `None`: on the CPU that they come to.
+    pub(crate) dispatcher: Option<Processor>,
+    pub(crate) dispatcher_priority: i32,
+    /// Above the workers, below the manager.
+    pub(crate) checker_priority: i32,
 }
 
 /// What was decided about a CPU of the set.
@@ -83,6 +98,8 @@ pub(crate) struct CpuTasks {
 pub(crate) struct Wish<'a> {
     pub(crate) config: &'a Config,
     pub(crate) cpus: &'a [CpuTasks],
+    /// A CPU without tasks behind them, for the threads of a paper that are to have one of their own.
+    pub(crate) beside: Option<&'a CpuTasks>,
     /// A task that was added before there was a CPU for it.
     pub(crate) homeless: Option<&'a str>,
     /// What the rings of a recording take in memory.
@@ -104,12 +121,17 @@ impl Wish<'_> {
         }
         check_paces(self.config)?;
         let several = self.cpus.len() > 1;
-        let drafts = self.cpus.iter().zip((0..).map(CpuId));
+        let drafts = self.all().zip((0..).map(CpuId));
         let drafts = drafts.map(|(cpu, id)| cpu.draft(self.config, several.then_some(id)));
         let drafts = drafts.collect::<Result<Vec<Draft>, RunError>>()?;
         let needs = self.needs(&drafts);
         let processors = rights.processors_for(&needs);
         let processors = processors.map_err(RunError::Refused)?;
+        let dispatcher = match self.beside {
+            // It has that CPU.
+            Some(_) => None,
+            None => own_dispatcher(self.config, rights, &processors)?,
+        };
         let cpus = drafts.into_iter().zip(&processors);
         let mut cpus: Vec<CpuPlan> = cpus
             .map(|(draft, &processor)| draft.on(processor, &processors, self.config, rights))
@@ -117,28 +139,51 @@ impl Wish<'_> {
         equalize_managers(&mut cpus);
         let others = rights.processors.iter().copied();
         let others = others.filter(|other| !processors.contains(other));
+        let others = others.filter(|&other| Some(other) != dispatcher);
         let other_processors: Vec<Processor> = others.collect();
+        // One that has no workers is as good for it.
+        let outside: Vec<Processor> = other_processors.iter().copied().chain(dispatcher).collect();
         let highest = cpus.iter().map(|cpu| cpu.manager).max();
+        let above = self.threads_above();
         Ok(RunPlan {
             watchdog: (
-                watchdog_processor(&processors, &other_processors),
-                highest.unwrap_or(0).saturating_add(1),
+                watchdog_processor(&processors, &outside),
+                highest.unwrap_or(0).saturating_add(above).saturating_add(1),
             ),
+            beside: BesidePlan {
+                dispatcher,
+                dispatcher_priority: highest.unwrap_or(0).saturating_add(above),
+                checker_priority: i32::from(self.config.priorities.0).saturating_add(2),
+            },
             cpus,
             other_processors,
         })
+    }
+
+    /// All CPUs, also one without tasks.
+    fn all(&self) -> impl Iterator<Item = &CpuTasks> {
+        self.cpus.iter().chain(self.beside)
+    }
+
+    /// How many priorities there are above the managers, below the watchdog.
+    fn threads_above(&self) -> i32 {
+        i32::from(self.config.mechanism == Mechanism::Sigrist2015)
     }
 
     fn needs(&self, drafts: &[Draft]) -> Needs {
         let config = self.config;
         let tasks: usize = drafts.iter().map(|draft| draft.fifo.len()).sum();
         let cpus = drafts.len();
+        // A checker of each task and a dispatcher of each CPU, where there are any.
+        let beside = match self.config.mechanism {
+            Mechanism::Sigrist2015 => tasks + cpus,
+            Mechanism::Vestal | Mechanism::Huang2014 => 0,
+        };
         // Manager and idle detector of each CPU, and the watchdog.
-        let threads = tasks as u64 + 2 * cpus as u64 + 1;
+        let threads = (tasks + beside + 2 * cpus + 1) as u64;
         let stacks = config.stack_bytes as u64 * threads;
         let rooms = self
-            .cpus
-            .iter()
+            .all()
             .zip(drafts)
             .map(|(cpu, draft)| cpu.room_for_notes(config, &draft.asked) as u64);
         let notes = rooms.sum::<u64>() * NOTE_BYTES;
@@ -146,14 +191,15 @@ impl Wish<'_> {
         let of_cpu = |(cpu, draft): (&CpuTasks, &Draft)| CpuNeeds {
             processor: cpu.spec.processor,
             // The watchdog's.
-            priority: u8::try_from(draft.manager.saturating_add(1)).unwrap_or(u8::MAX),
+            priority: u8::try_from(draft.manager.saturating_add(self.threads_above() + 1))
+                .unwrap_or(u8::MAX),
             utilization_ppm: cpu
                 .spec
                 .utilization_ppm
                 .unwrap_or_else(|| utilization_ppm(cpu.specs())),
         };
         Needs {
-            cpus: self.cpus.iter().zip(drafts).map(of_cpu).collect(),
+            cpus: self.all().zip(drafts).map(of_cpu).collect(),
             locked_bytes: config
                 .lock_memory
                 .then_some(stacks + records + LOCKED_RESERVE_BYTES),
@@ -184,6 +230,49 @@ fn check_paces(config: &Config) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Whether the threads of Sigrist et al. can do what a CPU's decider asks for.
+fn check_mechanism(config: &Config, asked: &Asked) -> Result<(), RunError> {
+    let why = match config.mechanism {
+        Mechanism::Vestal | Mechanism::Huang2014 => return Ok(()),
+        Mechanism::Sigrist2015 if asked.walked => return Ok(()),
+        Mechanism::Sigrist2015 if !asked.managed => {
+            "a CPU where the kernel orders: see `CpuSpec::managed`"
+        }
+        Mechanism::Sigrist2015 if asked.budgets_outlive_jobs => "budgets that outlive jobs",
+        Mechanism::Sigrist2015 => return Ok(()),
+    };
+    Err(RunError::Unsupported(format!(
+        "the threads of Sigrist et al. (2015) are not for {why}"
+    )))
+}
+
+/// The processor on which arrivals are dispatched, if that is to be one of its own.
+fn own_dispatcher(
+    config: &Config,
+    rights: &Rights,
+    processors: &[Processor],
+) -> Result<Option<Processor>, RunError> {
+    let Dispatcher::Own(wanted) = config.dispatcher else {
+        return Ok(None);
+    };
+    if config.mechanism != Mechanism::Sigrist2015 {
+        return Ok(None);
+    }
+    let allowed = rights.processors.iter().copied();
+    let free: Vec<Processor> = allowed.filter(|one| !processors.contains(one)).collect();
+    let found = match wanted {
+        Some(wanted) => free.iter().find(|one| **one == wanted),
+        None => free.last(),
+    };
+    let refused = || {
+        RunError::Refused(vec![Refusal::NoCpuForDispatcher {
+            wanted,
+            free: free.clone(),
+        }])
+    };
+    found.copied().map(Some).ok_or_else(refused)
+}
+
 /// Where budgets outlive jobs their manager may come back so often to replenish, to end and to hold, and a walker to its
 /// barriers.
 const SERVED_NANOS: u64 = 500_000;
@@ -204,7 +293,11 @@ impl Draft {
         config: &Config,
         rights: &Rights,
     ) -> CpuPlan {
-        let of_paper = !self.asked.managed && config.mechanism == Mechanism::Huang2014;
+        let of_paper = match config.mechanism {
+            Mechanism::Vestal => false,
+            Mechanism::Huang2014 => !self.asked.managed,
+            Mechanism::Sigrist2015 => config.monitor != Monitor::Heartbeat,
+        };
         let fallback = !of_paper && config.monitor == Monitor::Perf && !rights.perf;
         CpuPlan {
             processor,
@@ -301,6 +394,7 @@ impl CpuTasks {
     /// Checks what needs no rights; refusals name `cpu`, if there are several.
     fn draft(&self, config: &Config, cpu: Option<CpuId>) -> Result<Draft, RunError> {
         let asked = self.ask(config)?;
+        check_mechanism(config, &asked)?;
         let aborts = |spec: &&TaskSpec| spec.configuration.on_miss == OnMiss::Abort;
         if !asked.managed
             && let Some(spec) = self.specs().find(aborts)
@@ -313,6 +407,8 @@ impl CpuTasks {
         let fifo = self.fifo_priorities(config, &asked, cpu)?;
         let low = i32::from(config.priorities.0);
         let manager = match asked.managed {
+            // Above checkers.
+            true if config.mechanism == Mechanism::Sigrist2015 => low.saturating_add(3),
             // Above the running worker.
             true => low.saturating_add(2),
             false => fifo.iter().copied().fold(low, i32::max).saturating_add(1),
@@ -327,8 +423,14 @@ impl CpuTasks {
     /// For how many notes its log has room.
     pub(crate) fn room_for_notes(&self, config: &Config, asked: &Asked) -> usize {
         let periods = self.specs().map(|spec| spec.configuration.task.period);
+        // As many again for each of the two threads beside the manager that a job has to do with.
+        let (times, checkers) = match config.mechanism {
+            Mechanism::Vestal | Mechanism::Huang2014 => (1, 1),
+            Mechanism::Sigrist2015 => (3, self.tasks.len().max(1) as u64),
+        };
+        let periods = periods.flat_map(|period| std::iter::repeat_n(period, times));
         let beat = match config.monitor {
-            Monitor::Heartbeat => config.heartbeat.as_nanos(),
+            Monitor::Heartbeat => config.heartbeat.as_nanos() / checkers,
             Monitor::Manager | Monitor::Remainder | Monitor::Perf | Monitor::PosixTimer => {
                 BEAT_NANOS
             }
@@ -352,6 +454,7 @@ impl CpuTasks {
         let count = self.tasks.len();
         let below = if asked.suspends { RANKS_BELOW } else { 0 };
         let needed = match asked.managed {
+            true if config.mechanism == Mechanism::Sigrist2015 => PRIORITIES_SIGRIST2015,
             true => PRIORITIES_MANAGED,
             false => count + PRIORITIES_BESIDE_WORKERS + below,
         };

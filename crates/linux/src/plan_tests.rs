@@ -376,3 +376,121 @@ fn tasks_without_a_cpu_and_cpus_without_tasks_are_refused() {
     let nothing = idle().check(&able()).unwrap_err();
     assert!(matches!(nothing, RunError::Scheduler(_)), "{nothing}");
 }
+
+/// Each CPU with one task, by the threads of Sigrist et al.
+fn sigrist2015(cpus: Vec<CpuSpec>, dispatcher: Dispatcher) -> Executive {
+    let config = Config {
+        mechanism: Mechanism::Sigrist2015,
+        dispatcher,
+        ..Config::new()
+    };
+    let executive = Executive::new(config);
+    cpus.into_iter().fold(executive, |all, cpu| {
+        all.cpu(cpu).task(spec(1, 100, &[1, 2]), |_| Ok(()))
+    })
+}
+
+#[test]
+fn beside_managers_there_are_checkers_below_and_dispatchers_above() {
+    let cpus = || {
+        vec![
+            managed(Enforcement::Adaptive),
+            managed(Enforcement::Adaptive),
+        ]
+    };
+    let plan = sigrist2015(cpus(), Dispatcher::Shared)
+        .prepare(&able())
+        .unwrap();
+    let [cpu, other] = plan.cpus.as_slice() else {
+        panic!("two CPUs");
+    };
+    assert_eq!((cpu.fifo.as_slice(), cpu.manager), ([2].as_slice(), 4));
+    assert_eq!(other.manager, 4);
+    // The best monitor of native dispatch is none of theirs.
+    assert_eq!((cpu.monitor, &cpu.fallback), (Monitor::Manager, &None));
+    let beside = plan.beside;
+    assert_eq!(
+        (beside.checker_priority, beside.dispatcher_priority),
+        (3, 5)
+    );
+    assert_eq!((beside.dispatcher, plan.watchdog.1), (None, 6));
+    // The last ones are the set's; of those that are left the dispatcher has the last, and the watchdog the first.
+    let able = Rights {
+        processors: processors(&[0, 1, 2, 3]),
+        ..able()
+    };
+    let plan = sigrist2015(cpus(), Dispatcher::Own(None))
+        .prepare(&able)
+        .unwrap();
+    let places: Vec<Processor> = plan.cpus.iter().map(|cpu| cpu.processor).collect();
+    assert_eq!(places, processors(&[2, 3]));
+    assert_eq!(plan.beside.dispatcher, Some(Processor(1)));
+    assert_eq!(plan.other_processors, processors(&[0]));
+    let narrow = Rights {
+        processors: processors(&[1, 2, 3]),
+        ..able
+    };
+    let plan = sigrist2015(cpus(), Dispatcher::Own(None))
+        .prepare(&narrow)
+        .unwrap();
+    assert_eq!(
+        (plan.beside.dispatcher, plan.watchdog.0),
+        (Some(Processor(1)), Processor(1))
+    );
+    assert_eq!(plan.other_processors, []);
+}
+
+#[test]
+fn a_dispatcher_of_its_own_has_no_processor_of_the_workers() {
+    let able = Rights {
+        processors: processors(&[0, 1]),
+        ..able()
+    };
+    let refused = |cpus: Vec<CpuSpec>, wanted: Option<usize>| {
+        let own = Dispatcher::Own(wanted.map(Processor));
+        let error = sigrist2015(cpus, own).check(&able).unwrap_err();
+        let RunError::Refused(refusals) = error else {
+            panic!("{error}");
+        };
+        let [refusal] = refusals.as_slice() else {
+            panic!("{refusals:?}");
+        };
+        format!("{refusal}: {}", refusal.remedy())
+    };
+    let one = || managed(Enforcement::Adaptive);
+    let said = refused(vec![one(), one()], None);
+    assert!(said.contains("no CPU is left"), "{said}");
+    assert!(said.contains("dispatcher=shared"), "{said}");
+    for wanted in [1, 7] {
+        let said = refused(vec![one().on(Processor(1))], Some(wanted));
+        assert!(said.contains(&format!("CPU {wanted} cannot be")), "{said}");
+        assert!(said.contains("[0]"), "{said}");
+    }
+    let own = Dispatcher::Own(Some(Processor(0)));
+    let plan = sigrist2015(vec![one().on(Processor(1))], own).prepare(&able);
+    assert_eq!(plan.unwrap().beside.dispatcher, Some(Processor(0)));
+}
+
+#[test]
+fn the_threads_of_sigrist_et_al_are_for_schedulers_that_dispatch_jobs_with_budgets() {
+    let refused = |cpu: CpuSpec| {
+        let executive = sigrist2015(vec![cpu], Dispatcher::Shared);
+        executive.check(&able()).unwrap_err().to_string()
+    };
+    let said = refused(native(Enforcement::Adaptive));
+    assert!(said.contains("where the kernel orders"), "{said}");
+    // Room for one priority less than there are.
+    let narrow = |high| {
+        let config = Config {
+            mechanism: Mechanism::Sigrist2015,
+            priorities: (10, high),
+            ..Config::new()
+        };
+        let executive = Executive::new(config).cpu(managed(Enforcement::Adaptive));
+        let executive = executive.task(spec(1, 100, &[1, 2]), |_| Ok(()));
+        executive.check(&able())
+    };
+    assert!(narrow(15).is_ok());
+    let said = narrow(14).unwrap_err().to_string();
+    assert!(said.contains("need 6 SCHED_FIFO priorities"), "{said}");
+}

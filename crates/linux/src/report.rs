@@ -3,7 +3,9 @@
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::barrier::Barrier;
 use crate::config::Mechanism;
+pub use crate::detections::Detections;
 use crate::foreign::ForeignThread;
+use crate::initialisation::Initialisation;
 use crate::monitor::Monitor;
 pub use crate::parts::Part;
 pub use crate::recording::Recorded;
@@ -35,6 +37,8 @@ pub struct Report {
     pub jobs: JobCounts,
     /// What there is to say of each CPU of the set, in their order.
     pub cpus: Vec<CpuReport>,
+    /// The CPU that has no tasks, but dispatcher, scheduler and checker of a frame table: see [`Dispatcher::Own`](crate::Dispatcher::Own). What it was is in no sum.
+    pub dispatcher: Option<CpuReport>,
     /// What became of the frames of a table; `None` where there is none.
     pub frames: Option<FrameReport>,
     /// What the watchdog used; it has another processor if there is one.
@@ -99,6 +103,23 @@ pub struct FrameReport {
     pub passed: Summary,
     /// What frames lose.
     pub costs: FrameCosts,
+    /// What the threads of Sigrist et al. (2015) found, if they ran the frames.
+    pub paper: Option<PaperReport>,
+}
+
+/// What the threads of Sigrist et al. (RTAS 2015, section VI-A) found while they ran the frames of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaperReport {
+    /// Whether dispatcher, scheduler and checker had a processor of their own.
+    pub has_own_processor: bool,
+    /// Who gave the workers their orders.
+    pub initialisation: Initialisation,
+    /// How many jobs began before all CPUs had been initialised for their sub-frame: 0 with [`Initialisation::Global`].
+    pub started_early: u64,
+    /// How often the checker looked.
+    pub checks: u64,
+    /// How many sub-frames it found to go on when the one below should have begun: all of these were dropped.
+    pub late: u64,
 }
 
 /// What frames lose beside what it takes to begin and to end each job, one after the other; in nanoseconds.
@@ -123,12 +144,12 @@ pub struct CpuReport {
     pub switches: u64,
     /// Of those, forced ones.
     pub preemptions: u64,
-    /// The budget monitor used; with [`Mechanism::Huang2014`] and native dispatch
+    /// The budget monitor used, of [`Mechanism::Sigrist2015`] that of its checkers; with [`Mechanism::Huang2014`] and native dispatch
     /// [`Monitor::Manager`] stands for its two timers.
     pub monitor: Monitor,
     /// Why another monitor than the one asked for was used, if so.
     pub monitor_fallback: Option<String>,
-    /// What that did; `None` where nothing was enforced, and where the manager handles each job anyway.
+    /// What that did; `None` where nothing was enforced, where budgets outlive jobs, and with [`Mechanism::Huang2014`].
     pub monitoring: Option<MonitoringReport>,
     /// Whether limits were enforced.
     pub enforced: bool,
@@ -176,22 +197,12 @@ pub struct MonitoringReport {
     pub without_cpu: u64,
     /// How many jobs had more activations than their monitor may need: of a heartbeat, and of [`Monitor::Manager`], as often
     /// as its period or lower bound fits into their response times, rounded up, and one; of [`Monitor::Remainder`] one for each
-    /// limit that they used up, at least one, and one for each time that another thread than the manager that it woke took
-    /// the CPU from them. `None` for others.
+    /// limit that they used up, at least one, one for each time that another thread than the manager that it woke took
+    /// the CPU from them, and under managed dispatch one for each time that they had not had the CPU for all of the time since
+    /// the timer was set: the manager itself has it when it sets it, and interrupts take it. `None` for others.
     pub beyond_bound: Option<u64>,
     /// In which activation used-up limits were found.
     pub detected: Detections,
-}
-
-/// In which activation of the monitor, counted from when a job had used up its limit, that was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Detections {
-    /// In the first.
-    pub first: u64,
-    /// In the second.
-    pub second: u64,
-    /// In a later one.
-    pub later: u64,
 }
 
 /// How many mode changes a report lists.
@@ -217,7 +228,8 @@ pub struct TaskReport {
     pub name: String,
     /// Its jobs.
     pub jobs: JobCounts,
-    /// How often a job of it used up a limit.
+    /// How often a job of it used up a limit. A frame table has none: there, how many of its jobs executed more than C at its
+    /// own level and the tolerance.
     pub overruns: u64,
     /// How often its worker was preempted.
     pub preemptions: u64,
@@ -294,10 +306,16 @@ impl Wakeups {
 /// What the own threads of a CPU of the set used: everything beside the bodies of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadCosts {
-    /// The manager.
+    /// The manager, or the scheduler of a frame table.
     pub manager: ThreadCost,
     /// The idle detector; managed dispatch has none.
     pub idle: ThreadCost,
+    /// The thread that dispatches arrivals, with [`Mechanism::Sigrist2015`].
+    pub dispatcher: ThreadCost,
+    /// Whether that is on the CPU of the run.
+    pub dispatcher_is_here: bool,
+    /// The threads that check for overruns, with the same.
+    pub checkers: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs: releasing jobs and ending them.
     pub workers: Service,
     /// Why the manager was woken.
@@ -307,10 +325,14 @@ pub struct ThreadCosts {
 }
 
 impl ThreadCosts {
-    /// CPU time of manager and idle detector.
+    /// CPU time of manager and idle detector, and of the threads beside them that are on the CPU of the run.
     #[must_use]
     pub const fn cpu(&self) -> Service {
-        self.manager.and(self.idle).cpu
+        let all = self.manager.and(self.idle).and(self.checkers);
+        match self.dispatcher_is_here {
+            true => all.and(self.dispatcher).cpu,
+            false => all.cpu,
+        }
     }
 }
 

@@ -109,6 +109,13 @@ pub enum Refusal {
         /// Those that may be chosen.
         allowed: Vec<Processor>,
     },
+    /// No CPU of the machine is left for a dispatcher of its own.
+    NoCpuForDispatcher {
+        /// The one asked for.
+        wanted: Option<Processor>,
+        /// Those that the process may use and no CPU of the set has.
+        free: Vec<Processor>,
+    },
     /// RT throttling would stall the tasks on one CPU of the machine.
     Throttled {
         /// Which CPUs of the set run there; empty if the set has one only.
@@ -164,6 +171,10 @@ impl Refusal {
                         entries.join(",")
                     )
                 }
+            },
+            Self::NoCpuForDispatcher { free, .. } => match free.as_slice() {
+                [] => "--set dispatcher=shared, a --cpus whose entries repeat, or taskset -c to allow more".to_owned(),
+                some => format!("--set dispatcher=shared, or --cpus with one of [{}] as its last entry", list(some)),
             },
             Self::Throttled { throttling, .. } if throttling.runtime_us == 0 => {
                 "echo 950000 | sudo tee /proc/sys/kernel/sched_rt_runtime_us".to_owned()
@@ -224,6 +235,14 @@ impl fmt::Display for Refusal {
                 "the set has {needed} CPUs to choose for, and this process may use {} other CPUs of the machine: [{}]",
                 allowed.len(),
                 list(allowed)
+            ),
+            Self::NoCpuForDispatcher { wanted: None, .. } => f.write_str(
+                "no CPU is left for a dispatcher of its own: the CPUs of the set have all that this process may use",
+            ),
+            Self::NoCpuForDispatcher { wanted: Some(wanted), free } => write!(
+                f,
+                "CPU {wanted} cannot be a dispatcher's own: those that this process may use beside the workers' are [{}]",
+                list(free)
             ),
             Self::Throttled {
                 cpus,

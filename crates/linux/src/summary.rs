@@ -67,6 +67,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
         mechanism: measured.mechanism,
         jobs,
         cpus: reports,
+        dispatcher: None,
         frames: None,
         watchdog: measured.watchdog,
         continued: measured.continued.len() as u64,
@@ -88,20 +89,6 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
     totals.lateness.merge(&manager.lateness);
     let stopped = cpu.stopped_at.get();
     let nanos = stopped.saturating_sub(cpu.epoch());
-    let tasks = cpu
-        .tasks
-        .iter()
-        .zip(&records)
-        .zip(&manager.overruns)
-        .zip(&measured.limits)
-        .map(|(((task, record), &overruns), limits)| {
-            let below = limits_below(limits, measured.calibration.granularity());
-            TaskReport {
-                activations: task.watched.jobs().activations.summary(),
-                ..task_report(&task.name, record, overruns, below)
-            }
-        })
-        .collect();
     let overhead = [
         ("job-start", &totals.start_cost),
         ("job-end", &totals.end_cost),
@@ -122,9 +109,9 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         inversions: cpu.planned.as_ref().map(Planned::inversions),
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,
-        tasks,
+        tasks: task_reports(cpu, &records, measured),
         overhead: overhead.to_vec(),
-        parts: parts_report(&manager.parts, &totals, &threads),
+        parts: parts_report(&with_those_beside(cpu, &manager.parts), &totals, &threads),
         threads,
         busy_periods: busy_report(cpu, &totals, account),
         machine: machine_report(&account.stolen, measured),
@@ -161,11 +148,16 @@ fn monitoring_report(cpu: &Cpu, manager: &ManagerRecord) -> Option<MonitoringRep
             .iter()
             .map(|task| task.watched.jobs().beyond_bound)
     };
+    let beside = cpu.accounts.beside();
+    let (activations, detected) = match cpu.terms.duties.has_checkers {
+        true => (beside.activations, beside.detected),
+        false => (manager.activations.count, manager.activations.detected),
+    };
     cpu.terms.counts_activations().then(|| MonitoringReport {
-        activations: manager.activations.count,
+        activations,
         without_cpu: without_cpu.sum(),
         beyond_bound: is_bounded.then(|| beyond().sum()),
-        detected: manager.activations.detected,
+        detected,
     })
 }
 
@@ -213,9 +205,13 @@ fn thread_costs(
     measured: &MeasuredCpu,
     continued: &[u64],
 ) -> ThreadCosts {
+    let beside = cpu.accounts.beside();
     ThreadCosts {
         manager: cpu.accounts.manager.cost(),
         idle: cpu.accounts.idle.cost(),
+        dispatcher: beside.dispatcher,
+        dispatcher_is_here: cpu.dispatcher_tid.get() != 0,
+        checkers: beside.checkers,
         workers: totals
             .used
             .cpu
@@ -223,6 +219,15 @@ fn thread_costs(
         wakeups: measured.manager.wakeups,
         reactions: measured.account.reactions.of_duties(continued),
     }
+}
+
+/// What a manager noted of the parts, with what was done by threads beside it.
+fn with_those_beside(cpu: &Cpu, noted: &Parts) -> Parts {
+    let beside = cpu.accounts.beside();
+    let mut parts = noted.clone();
+    parts.add(Part::JobArrival, &beside.arrivals);
+    parts.add(Part::Monitoring, &beside.checks);
+    parts
 }
 
 /// What carrying the policy out took: what managers or walkers noted, and what it took to begin and to end jobs.
@@ -257,7 +262,14 @@ fn busy_report(cpu: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport 
         }
     });
     let periods = periods.collect();
-    let own = [&cpu.accounts.manager, &cpu.accounts.idle].map(|account| account.cost().switches());
+    let beside = cpu.accounts.beside();
+    let dispatcher = match cpu.dispatcher_tid.get() {
+        0 => 0,
+        _ => beside.dispatcher.switches(),
+    };
+    let [manager, idle] =
+        [&cpu.accounts.manager, &cpu.accounts.idle].map(|account| account.cost().switches());
+    let own = [manager, idle, dispatcher, beside.checkers.switches()];
     BusyReport {
         count: log.count(),
         length: length.summary(),
@@ -275,6 +287,25 @@ fn overhead(mechanism: &'static str, costs: &Histogram, run_nanos: u64) -> Overh
         summary,
         share: summary.sum as f64 / run_nanos.max(1) as f64,
     }
+}
+
+fn task_reports(cpu: &Cpu, records: &[TaskRecord], measured: &MeasuredCpu) -> Vec<TaskReport> {
+    let granularity = measured.calibration.granularity();
+    let overruns = measured.manager.overruns.iter().zip(&measured.limits);
+    let each = cpu.tasks.iter().zip(records).zip(overruns);
+    each.map(|((task, record), (&noticed, limits))| {
+        // Where walkers go through frames there is no limit that anybody could notice.
+        let overruns = match cpu.terms.duties.is_walked() {
+            true => record.beyond_own,
+            false => noticed,
+        };
+        let below = limits_below(limits, granularity);
+        TaskReport {
+            activations: task.watched.jobs().activations.summary(),
+            ..task_report(&task.name, record, overruns, below)
+        }
+    })
+    .collect()
 }
 
 fn task_report(

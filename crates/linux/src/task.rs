@@ -12,8 +12,8 @@ use crate::armed::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
-use crate::sys;
-use crate::words::{Allowance, Mailbox};
+use crate::sys::{self, Tid};
+use crate::words::{Allowance, Latest, Mailbox, Rising, WatchWord};
 use crate::zss::{Rank, Slack};
 pub(crate) use handover::{Assignment, Handover};
 pub(crate) use jobs::Jobs;
@@ -50,6 +50,12 @@ pub(crate) struct TaskShared {
     pub(crate) monitor: OnceLock<Armed>,
     /// How often it, or a heartbeat, had the manager look.
     pub(crate) watched: Watched,
+    /// Of a thread that checks for overruns of its jobs; else 0.
+    pub(crate) checker_tid: Latest<Tid>,
+    /// From the manager to that thread: what it checks.
+    pub(crate) watch: WatchWord,
+    /// From that thread to the manager: how often it found an overrun.
+    pub(crate) overruns: Rising,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// The text of the panic of its body; written before the stop that it is about.
@@ -85,6 +91,9 @@ impl TaskShared {
             limits: Limits::new(limit),
             monitor: OnceLock::new(),
             watched: Watched::default(),
+            checker_tid: Latest::default(),
+            watch: WatchWord::default(),
+            overruns: Rising::default(),
             suspension: Suspension::default(),
             panic: OnceLock::new(),
             online: TaskOnline::default(),
@@ -223,22 +232,24 @@ impl TaskShared {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_core::{Duration, Level, Service, Task, Wcet};
-
-    fn task() -> TaskShared {
+impl TaskShared {
+    /// One of the lowest level, with a millisecond every ten.
+    pub(crate) fn in_test(fifo: i32, limit: Allowance) -> Self {
+        use vestal_core::{Duration, Service, Task, Wcet};
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
-        let configuration =
-            TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1);
-        TaskShared::new(
-            "task".to_owned(),
-            configuration,
-            0,
-            2,
-            crate::words::Allowance::UpTo(1_000_000),
-        )
+        let task = Task::new(Level::LOWEST, period, period, wcet).unwrap();
+        let configuration = TaskConfiguration::new(task, 1);
+        Self::new("task".to_owned(), configuration, 0, fifo, limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> TaskShared {
+        TaskShared::in_test(2, Allowance::UpTo(1_000_000))
     }
 
     /// What the manager does to a task whose job `sequence` loses its priority.

@@ -1,10 +1,11 @@
 //! From a task set, a policy, options and parameters to a system.
 
 use crate::options::Options;
+use crate::policies;
 use crate::policy::{Policy, Use};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
-use crate::servers;
+use crate::servers::{self, ServerRules, User};
 use crate::setup::{Given, Setup};
 use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
@@ -14,8 +15,8 @@ use vestal_analysis::{
     Verdict,
 };
 use vestal_core::{CpuId, Duration, Exhaustion, LevelSet, Task};
-use vestal_workload::TaskSet;
 use vestal_workload::model::{Arrival, OnMiss, TaskSpec};
+use vestal_workload::{Diagnostics, TaskSet};
 
 /// Whether the policy's test is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,8 @@ pub fn assemble(
                 true => cpus(set),
                 false => NonZeroU16::MIN,
             };
-            let problem = of_tasks(set, tasks.clone(), cpus, (test, &given, &rule))?;
+            let rules = policy.server_rules(options);
+            let problem = of_tasks(set, tasks.clone(), cpus, (test, &rules, &given, &rule))?;
             Some(Asked::new(test, problem, analysis.overheads()))
         }
         (Some(_) | None, _) => None,
@@ -180,7 +182,42 @@ pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Ref
         return of_jobs(set, test, given);
     }
     let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
-    of_tasks(set, tasks, cpus(set), (test, given, &Parameters::default()))
+    let rules = server_rules(test);
+    let rule = Parameters::default();
+    of_tasks(set, tasks, cpus(set), (test, &rules, given, &rule))
+}
+
+/// How the built-in policies that a test is about read servers, and so does the test.
+#[must_use]
+pub fn server_rules(test: &Test) -> ServerRules {
+    let mut policies = policies::all().into_iter();
+    let of_test = policies.find(|policy| {
+        let mut names = policy.about().tests.iter();
+        names.any(|name| test.is_called(name))
+    });
+    of_test.map_or(ServerRules::EVERY_KIND, |policy| {
+        policy.server_rules(&Options::default())
+    })
+}
+
+/// What a policy with these options has against the servers of a set, or, if it can use them, warns of.
+#[must_use]
+pub fn said_of_servers(
+    policy: &dyn Policy,
+    options: &Options,
+    set: &TaskSet,
+) -> Option<Diagnostics> {
+    match policy.fields().servers {
+        Use::Reads => {
+            let user = User {
+                name: policy.about().name,
+                rules: &policy.server_rules(options),
+                given: None,
+            };
+            servers::said(set, user)
+        }
+        Use::Rule(_) | Use::Ignored(_) => None,
+    }
 }
 
 /// What `test` is asked about a set under a policy: the same, in the order that the policy has by a rule of its own.
@@ -196,14 +233,15 @@ pub fn problem_under(
     let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
     let rule = policy.rule(&tasks);
     check_rule(&rule, tasks.len(), policy.about().name)?;
-    of_tasks(set, tasks, cpus(set), (test, given, &rule))
+    let rules = policy.server_rules(&Options::default());
+    of_tasks(set, tasks, cpus(set), (test, &rules, given, &rule))
 }
 
 fn of_tasks(
     set: &TaskSet,
     tasks: Vec<Task>,
     cpus: NonZeroU16,
-    (test, given, rule): (&Test, &Given, &Parameters),
+    (test, rules, given, rule): (&Test, &ServerRules, &Given, &Parameters),
 ) -> Result<Problem, Refusal> {
     let problem = Problem::new(tasks, levels(set)?).map(|new| new.with_phasing(phasing(set)));
     let taken = given.all().only(test.takes);
@@ -217,7 +255,14 @@ fn of_tasks(
     let problem = on_platform(problem, set);
     // Policies that schedule tasks by themselves ignore servers, and so do their tests.
     let problem = match test.is_for_servers {
-        true => servers::in_servers(problem, set, test.name, given)?,
+        true => {
+            let user = User {
+                name: test.name,
+                rules,
+                given: taken.servers.as_deref(),
+            };
+            servers::in_servers(problem, set, user, given)?
+        }
         false => problem,
     };
     let problem = problem.with(&taken).and_then(|new| new.with(rule));
@@ -339,9 +384,11 @@ fn proof(test: &Test, outcome: &Outcome, options: &Options, set: &TaskSet) -> Pr
         ),
         Verdict::Unschedulable | Verdict::NotProven => {
             let tasks: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+            let servers = servers::server_names(set);
             let names = Names {
                 tasks: &tasks,
                 levels: &set.levels,
+                servers: &servers,
             };
             let why = outcome
                 .why
@@ -368,7 +415,8 @@ fn take_back(system: &mut System, test: &Test, outcome: &Outcome) {
         for domain in &mut cluster.domains {
             let same_limits = match (&domain.guarantee.terms, test.limits) {
                 (Terms::Deadlines { enforcement, .. }, Some(limits)) => *enforcement == limits,
-                (Terms::Deadlines { .. }, None) | (Terms::Tardiness(_) | Terms::Nothing, _) => true,
+                (Terms::Deadlines { .. }, None)
+                | (Terms::Servers | Terms::Tardiness(_) | Terms::Nothing, _) => true,
             };
             let other = match (same_limits, same_order) {
                 (true, true) => continue,

@@ -79,6 +79,8 @@ pub struct Servers {
     pub devices: Vec<DeviceConfiguration>,
     /// How many levels there are.
     pub levels: LevelSet,
+    /// When the mode changes.
+    pub modes: Modes,
 }
 
 /// Makes a scheduler, or says in one sentence without a full stop why it cannot.
@@ -122,6 +124,22 @@ impl OneCpu {
     }
 }
 
+impl Servers {
+    /// The core's borrowed form.
+    #[must_use]
+    pub fn with(&self, precision: Precision) -> HierarchyConfiguration<'_> {
+        HierarchyConfiguration {
+            servers: &self.servers,
+            tasks: &self.served,
+            devices: &self.devices,
+            levels: self.levels,
+            modes: self.modes,
+            granularity: precision.granularity,
+            wake_granularity: precision.wake_granularity,
+        }
+    }
+}
+
 /// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
@@ -159,15 +177,7 @@ impl Configuration {
                 Engine::Uniprocessor(Box::new(engine))
             }
             Self::Servers(servers) => {
-                let engine = Hierarchy::new(&HierarchyConfiguration {
-                    servers: &servers.servers,
-                    tasks: &servers.served,
-                    devices: &servers.devices,
-                    levels: servers.levels,
-                    modes: Modes::Requested,
-                    granularity: precision.granularity,
-                    wake_granularity: precision.wake_granularity,
-                });
+                let engine = Hierarchy::new(&servers.with(precision));
                 Engine::Hierarchy(Box::new(
                     engine.map_err(|error| refused(error.to_string()))?,
                 ))

@@ -24,16 +24,22 @@ mod servers;
 mod setup;
 mod system;
 
-pub use assemble::{Analysis, assemble, given, levels, problem, problem_under};
+pub use assemble::{
+    Analysis, assemble, given, levels, problem, problem_under, said_of_servers, server_rules,
+};
 pub use configuration::{
     Configuration, FrameFault, FrameLists, Levels, OneCpu, Precision, Servers, User,
 };
 pub use engine::{Engine, Visitor};
-pub use options::{BACKLOG, EXHAUSTION, OptionKey, Options, QUEUES, Values};
-pub use policies::one_cpu;
+pub use options::{
+    BACKLOG, DISPATCHER, EXHAUSTION, OptionKey, Options, QUEUES, SUB_FRAME_INIT, Values,
+};
+pub use policies::{FRAME_OVERHEAD, one_cpu};
 pub use policy::{About, Field, Fields, Native, Policy, Use};
 pub use refusal::Refusal;
 pub use registry::Registry;
-pub use servers::{REPLENISHMENTS, server_names};
+pub use servers::{
+    BottomHalves, LooseTasks, REPLENISHMENTS, ServerKinds, ServerOrder, ServerRules, server_names,
+};
 pub use setup::{Given, Origin, Setup};
 pub use system::{Cluster, Domain, Guarantee, Proof, System, Terms};

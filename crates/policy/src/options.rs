@@ -40,6 +40,24 @@ pub const QUEUES: OptionKey = OptionKey {
     values: Values::OneOf(&["1", "2"]),
 };
 
+/// Where arrivals are dispatched by the mechanism of Sigrist et al. (RTAS 2015, section VI): an option of real runs alone,
+/// for the policies that it carries out.
+pub const DISPATCHER: OptionKey = OptionKey {
+    name: "dispatcher",
+    summary: "with `run --mechanism sigrist2015`, where the thread that dispatches arrivals lives: on a CPU of the \
+              workers, or on one of its own, the last of --cpus",
+    values: Values::OneOf(&["shared", "own"]),
+};
+
+/// Who begins the sub-frames of a frame table by the mechanism of Sigrist et al. (RTAS 2015, section VI-A): an option of real
+/// runs alone.
+pub const SUB_FRAME_INIT: OptionKey = OptionKey {
+    name: "sub-frame-init",
+    summary: "with `run --mechanism sigrist2015`, who begins a sub-frame: the scheduler on all CPUs, or each CPU for \
+              itself, so that jobs may start while others are not ready",
+    values: Values::OneOf(&["global", "distributed"]),
+};
+
 /// How many jobs of a task may wait behind its current one: an option of all worlds, for every policy. The
 /// largest number is what a real run sets room aside for beforehand.
 pub const BACKLOG: OptionKey = OptionKey {
@@ -131,6 +149,18 @@ impl Options {
             "2" => DeadlineQueues::Two,
             _ => DeadlineQueues::One,
         }
+    }
+
+    /// Whether the value of [`DISPATCHER`] is a CPU of its own.
+    #[must_use]
+    pub fn has_own_dispatcher(&self) -> bool {
+        self.value(&DISPATCHER) == "own"
+    }
+
+    /// Whether by the value of [`SUB_FRAME_INIT`] each CPU begins its sub-frames for itself.
+    #[must_use]
+    pub fn is_distributed(&self) -> bool {
+        self.value(&SUB_FRAME_INIT) == "distributed"
     }
 
     /// The value of [`EXHAUSTION`].

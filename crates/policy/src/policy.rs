@@ -2,6 +2,7 @@
 
 use crate::options::{OptionKey, Options};
 use crate::refusal::Refusal;
+use crate::servers::ServerRules;
 use crate::setup::Setup;
 use crate::system::System;
 use std::fmt;
@@ -27,6 +28,11 @@ pub trait Policy: Send + Sync {
     /// Options that exclude one another.
     fn test(&self, _: &Options) -> Result<Option<&str>, Refusal> {
         Ok(self.about().tests.first().copied())
+    }
+
+    /// How it reads the servers of a file, by the options: its tests are asked about what it would run.
+    fn server_rules(&self, _: &Options) -> ServerRules {
+        ServerRules::EVERY_KIND
     }
 
     /// An order of its own, which its test is given.
@@ -170,7 +176,7 @@ impl Fields {
              execution limit is stopped by the policy in any case",
         ),
         io: Use::Ignored(
-            "jobs do not block: only servers (hsf) have devices for which they could wait",
+            "jobs do not block: only servers (hsf, io-amc) have devices for which they could wait",
         ),
         work: Use::Rule("counts in `run`, which alone executes the tasks"),
         estimates: Use::Ignored(
@@ -182,13 +188,26 @@ impl Fields {
             "releases on a CPU of their own (mc2) are not in this version",
         ),
         bus: INTERFERENCE,
-        servers: Use::Ignored("the policy has no servers; hsf has"),
-        devices: Use::Ignored("only servers (hsf) have bottom halves"),
+        servers: Use::Ignored("the policy has no servers; hsf and io-amc have"),
+        devices: Use::Ignored("only servers (hsf, io-amc) have bottom halves"),
     };
 
     /// The same for a policy with modes.
     pub const ADAPTIVE: Self = Self {
         degraded: Use::Reads,
+        ..Self::ONE_CPU
+    };
+
+    /// The same for a policy that schedules servers; what becomes of a task's `degraded` depends on who gets a server of its own.
+    pub const IN_SERVERS: Self = Self {
+        priority: Use::Reads,
+        on_miss: Use::Ignored("a late job goes on within the budget of its server"),
+        io: Use::Reads,
+        estimates: Use::Ignored(
+            "no job is stopped, whatever it takes; only the scenario `beta` looks at estimates above the own level",
+        ),
+        servers: Use::Reads,
+        devices: Use::Reads,
         ..Self::ONE_CPU
     };
 }

@@ -7,18 +7,8 @@ use crate::refusal::Refusal;
 use std::sync::Arc;
 use vestal_analysis::Test;
 
-/// The policies of the interface that no version has yet.
-const PLANNED_POLICIES: [&str; 1] = ["io-amc"];
-
 /// The tests of the interface that no version has yet.
-const PLANNED_TESTS: [&str; 6] = [
-    "mc2",
-    "ss-rta",
-    "ss-pibs-rta",
-    "amc-ub",
-    "io-amc-rtb",
-    "io-amc-ub",
-];
+const PLANNED_TESTS: [&str; 1] = ["mc2"];
 
 /// Policies and tests: the built-in ones, and then a program's own.
 ///
@@ -93,10 +83,10 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether the interface has a policy or a test of this name, and this version has not.
+    /// Whether the interface has a test of this name, and this version has not.
     #[must_use]
     pub fn is_planned(&self, name: &str) -> bool {
-        PLANNED_POLICIES.contains(&name) || PLANNED_TESTS.contains(&name)
+        PLANNED_TESTS.contains(&name)
     }
 
     /// Every policy, built-in ones first.

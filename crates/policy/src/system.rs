@@ -1,10 +1,10 @@
 //! What decides, as data: clusters, domains, what is guaranteed in them.
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Servers};
 use crate::options::Options;
 use crate::refusal::Refusal;
 use vestal_analysis::Parameters;
-use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
+use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, Modes, Rank, TaskId};
 
 /// A policy with everything that it has decided about a task set.
 ///
@@ -69,6 +69,9 @@ pub enum Terms {
         /// What happens at a job's own.
         exhaustion: Exhaustion,
     },
+    /// A job whose task has a sporadic server of its own meets its deadline, if it neither blocks nor executes more than at its
+    /// own level, in no mode above that, and nothing that its server did before bears on it (`vestal_sim::guarantee`).
+    Servers,
     /// A job of each of these tasks is no later than so; nothing is said of the others.
     Tardiness(Vec<Option<Duration>>),
     /// Nothing is promised, whatever a test says.
@@ -132,6 +135,14 @@ impl Cluster {
         domains.all(|domain| domain.guarantee.terms == Terms::Nothing)
     }
 
+    /// Whether jobs go by virtual deadlines while their limits are those of the mode: EDF-VD.
+    #[must_use]
+    pub fn has_virtual_deadlines(&self) -> bool {
+        let by_deadline = |task| matches!(self.configuration.rank(task), Some(Rank::DueAfter(_)));
+        let is_adaptive = matches!(self.limits(), Some((Enforcement::Adaptive, _)));
+        is_adaptive && (0..self.tasks.len()).all(by_deadline)
+    }
+
     /// The place among the domains of the one that has this task of the cluster.
     #[must_use]
     pub fn domain_of(&self, task: TaskId) -> Option<usize> {
@@ -174,8 +185,18 @@ impl Cluster {
                     enforcement,
                     exhaustion,
                 } => Some((enforcement, exhaustion)),
-                Terms::Tardiness(_) | Terms::Nothing => None,
+                Terms::Servers | Terms::Tardiness(_) | Terms::Nothing => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The servers whose jobs its only domain guarantees deadlines, if that is what it guarantees.
+    #[must_use]
+    pub fn guaranteed_servers(&self) -> Option<&Servers> {
+        let servers = self.configuration.servers()?;
+        match self.domains.as_slice() {
+            [domain] if domain.guarantee.terms == Terms::Servers => Some(servers),
             _ => None,
         }
     }
@@ -217,6 +238,13 @@ impl System {
             return Some(Refusal::input(why).with_help(help));
         }
         let mut served = clusters.filter_map(|cluster| cluster.configuration.servers());
+        if served
+            .clone()
+            .any(|servers| servers.modes != Modes::Requested)
+        {
+            let why = "servers whose jobs raise the mode are for simulations in this version";
+            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        }
         let why = "devices and their interrupts are for simulations in this version";
         served.any(|servers| !servers.devices.is_empty()).then(|| {
             Refusal::input(why).with_help("use `vestal simulate`, or leave out [[device]]")

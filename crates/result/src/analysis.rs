@@ -132,6 +132,20 @@ pub struct ServerBound {
     /// its own and those above of which the test speaks; null where there is none.
     #[serde(default)]
     pub response_ns: Ordered<Option<u64>>,
+    /// What these are the longest of, where the paper of the test numbers its equations; absent where it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equations: Vec<EquationBound>,
+}
+
+/// A bound on a server by one equation of a paper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EquationBound {
+    /// Its number there.
+    pub equation: u8,
+    /// The server on whose behalf a PIBS executes; null for a server with a period.
+    pub on_behalf_of: Option<String>,
+    /// The bound; null if it is beyond the period.
+    pub bound_ns: Option<u64>,
 }
 
 impl Analysis {

@@ -8,7 +8,7 @@
 //! | [`replay`] | `replay`, of own traces and of recordings by others |
 //! | [`check`] | `check` |
 //! | [`doctor`] | `doctor` |
-//! | [`bench`](mod@bench) | `bench` |
+//! | [`bench`](mod@bench), [`shares`] | `bench` |
 //! | [`files`] | commands whose result is in files or is text: `generate`, `sweep`, `reproduce`, `report`, `explain` |
 //! | [`failure`] | every command that could not do what was asked |
 //!
@@ -30,6 +30,7 @@ mod ordered;
 pub mod replay;
 pub mod run;
 pub mod schema;
+pub mod shares;
 
 pub use ordered::Ordered;
 use schemars::JsonSchema;

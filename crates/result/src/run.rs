@@ -203,7 +203,8 @@ pub struct TaskRow {
     /// The same by reason, in the words of traces.
     #[serde(default)]
     pub dropped_by: Ordered<u64>,
-    /// Jobs that used up a limit.
+    /// Jobs that used up a limit; of a real run of a frame table, which has none, jobs that executed more than C at their task's own
+    /// level and the tolerance.
     #[serde(default)]
     pub overruns: u64,
     /// How often a pending job lost a CPU.
@@ -344,6 +345,42 @@ pub struct Frames {
     /// What its threads read to measure how long something takes, and while they spin; null as above.
     #[serde(default)]
     pub clock: Option<Clock>,
+    /// Where dispatcher, scheduler and checker of a run by the threads of Sigrist et al. (2015) lived; null for others, as are the
+    /// next four.
+    #[serde(default)]
+    pub dispatcher: Option<Dispatcher>,
+    /// Who began sub-frames there.
+    #[serde(default)]
+    pub sub_frame_init: Option<SubFrameInit>,
+    /// How many jobs began before all CPUs had been initialised for their sub-frame.
+    #[serde(default)]
+    pub started_early: Option<u64>,
+    /// How often the checker of sub-frames looked.
+    #[serde(default)]
+    pub checks: Option<u64>,
+    /// How many sub-frames it found to go on when the one below should have begun.
+    #[serde(default)]
+    pub found_late: Option<u64>,
+}
+
+/// Where the threads of Sigrist et al. (2015) live that are no workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dispatcher {
+    /// On a CPU of the workers.
+    Shared,
+    /// On a CPU that has no workers.
+    Own,
+}
+
+/// Who begins the sub-frames of a table by the threads of Sigrist et al. (2015).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubFrameInit {
+    /// The scheduler, on all CPUs.
+    Global,
+    /// Each CPU for itself.
+    Distributed,
 }
 
 /// Where the CPUs of a frame table wait for each other.
@@ -478,7 +515,7 @@ pub struct Enforced {
     pub overshoot_median_ns: u64,
     /// The most that was executed beyond a limit.
     pub overshoot_max_ns: u64,
-    /// How many overruns were noticed later than the tolerance allows.
+    /// How many overruns were noticed later than the granularity says: with a heartbeat than that, and than its period.
     pub noticed_late: u64,
     /// What a server's budget, or a task's, may be exceeded by if no time is stolen, as a trial before the run found;
     /// null without such budgets.

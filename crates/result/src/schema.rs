@@ -1,6 +1,6 @@
 //! The types of all documents, listed once, and their schema.
 
-use crate::{advice, analysis, bench, check, doctor, failure, files, replay, run};
+use crate::{advice, analysis, bench, check, doctor, failure, files, replay, run, shares};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -38,6 +38,7 @@ documents! {
     bench::Sleeps,
     bench::ZeroSlackTrace,
     bench::Overhead,
+    shares::Shares,
     files::Generated,
     files::Swept,
     files::Regenerated,

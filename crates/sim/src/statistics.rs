@@ -10,8 +10,8 @@ use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use std::ops::Deref;
 use vestal_core::{
-    Configuration, CpuId, DropReason, Drops, Duration, Enforcement, Exhaustion, Instant, JobId,
-    Level, Service, Task, TaskId,
+    Configuration, CpuId, DeviceId, DropReason, Drops, Duration, Enforcement, Exhaustion, Instant,
+    JobId, Level, Service, Task, TaskId,
 };
 use vestal_statistics::{Histogram, Spread};
 
@@ -184,6 +184,7 @@ impl Statistics {
 
     #[cold]
     fn completed_late(&mut self, at: Instant, job: &JobState) {
+        self.guarantee.completed(at, job);
         self.judge(job, at, Ending::Completed);
         if let Some(task) = self.task(job) {
             task.tardiness
@@ -316,10 +317,11 @@ impl Figures {
 
 impl Observer for Statistics {
     #[inline]
-    fn released(&mut self, _: Instant, job: &JobState) {
+    fn released(&mut self, at: Instant, job: &JobState) {
         if let Some(task) = self.task(job) {
             count(&mut task.released);
         }
+        self.guarantee.released(at, job);
     }
 
     #[inline]
@@ -344,6 +346,7 @@ impl Observer for Statistics {
         // A job that completes in time is nothing to judge.
         if at <= job.deadline {
             task.tardiness.record_zero();
+            self.guarantee.completed(at, job);
         } else {
             self.completed_late(at, job);
         }
@@ -360,13 +363,19 @@ impl Observer for Statistics {
     }
 
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.guarantee.dropped(at, job, why);
         self.judge(job, at, Ending::Dropped(why));
         if let Some(task) = self.task(job) {
             task.dropped.add(why, 1);
         }
     }
 
+    fn blocked(&mut self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
+        self.guarantee.blocked(at, cpu, job, device);
+    }
+
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+        self.guarantee.mode_changed(at, from, to, cause);
         self.figures.mode_changes_count += 1;
         if self.figures.mode_changes.len() < MODE_CHANGES_KEPT {
             self.figures.mode_changes.push(ModeChange {

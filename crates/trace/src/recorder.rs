@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use vestal_core::{
     ContractViolation, CpuId, Enforcer, Fact, Instant, Interest, JobId, Level, Notice, Permit,
-    Plan, PlanHash, Scheduler, Service, TaskId,
+    Plan, PlanHash, Scheduler, ServerId, Service, TaskId,
 };
 
 /// Where records go.
@@ -262,6 +262,10 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
 
     fn budgets_outlive_jobs(&self) -> bool {
         self.inner.budgets_outlive_jobs()
+    }
+
+    fn longest_list(&self, server: ServerId) -> Option<u16> {
+        self.inner.longest_list(server)
     }
 }
 

@@ -333,7 +333,8 @@ impl Sink {
     notes! {
         /// Notes an error at this place.
         pub error: Error;
-        pub(crate) warning: Warning;
+        /// Notes a warning at this place.
+        pub warning: Warning;
         pub(crate) note: Note;
     }
 

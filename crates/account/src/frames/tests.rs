@@ -477,16 +477,49 @@ fn where_notes_were_lost_or_nothing_is_guaranteed_nobody_is_accused() {
     assert_eq!(set.end().0, [0, 0]);
 }
 
-#[test]
-fn a_stop_of_the_process_leaves_a_dropped_job_undecided() {
-    let set = late_on_cpu_1(|set| set.runs((1, HI), 1, 3 * MS, FRAME + 13 * MS));
+/// How many of the two jobs are not decided that were dropped for what happened on CPU 1, if the process was continued then.
+fn undecided_if_continued(at: u64, why: impl Fn(&mut Set)) -> u64 {
+    let set = late_on_cpu_1(|set| {
+        why(set);
+        set.runs((1, HI), 1, 3 * MS, FRAME + 13 * MS);
+    });
     let mut frames = set.frames;
     frames.close();
     let mut verdicts = frames.into_verdicts();
-    verdicts.excuse_stops(&[FRAME - MS]);
-    assert_eq!((verdicts.unprovoked, verdicts.undecided()), (2, 0));
-    verdicts.excuse_stops(&[FRAME + 5 * MS]);
-    assert_eq!((verdicts.unprovoked, verdicts.undecided()), (2, 2));
+    verdicts.excuse_stops(&[at]);
+    assert_eq!(verdicts.unprovoked, 2);
+    verdicts.undecided()
+}
+
+#[test]
+fn a_stop_of_the_process_leaves_a_dropped_job_undecided() {
+    let nothing = |_: &mut Set| {};
+    assert_eq!(undecided_if_continued(FRAME - MS, nothing), 0);
+    assert_eq!(undecided_if_continued(FRAME + 5 * MS, nothing), 2);
+}
+
+/// Of the 13 ms until the jobs were dropped a thread of the run executed 9, on whichever CPU: the stop took 4 of the 5 that
+/// lacked at most.
+#[test]
+fn a_stop_of_the_process_excuses_no_more_than_what_no_thread_executed() {
+    for cpu in [0, 1] {
+        let slow = |set: &mut Set| set.cpus[cpu].take(slow(Duty::JobStart, FRAME + 12 * MS));
+        assert_eq!(undecided_if_continued(FRAME + 5 * MS, slow), 0, "{cpu}");
+    }
+    let sooner = |set: &mut Set| {
+        let (began, now) = (EPOCH + FRAME + 3 * MS, EPOCH + FRAME + 11 * MS);
+        set.cpus[1].take(Note::Interval(Interval {
+            thread: Thread::Worker(0),
+            duty: Duty::JobStart,
+            began,
+            now,
+            cpu: (0, 5 * MS),
+            counted: None,
+            alone: true,
+            waits: false,
+        }));
+    };
+    assert_eq!(undecided_if_continued(FRAME + 5 * MS, sooner), 2);
 }
 
 /// Released at 3 ms and every two frames from there, with a place in the second frame of the cycle.
@@ -502,4 +535,25 @@ fn a_job_has_its_place_in_the_first_frame_of_its_task_after_its_release() {
     let judge = FrameJudge::new(facts);
     let frames = [0, 1, 2].map(|job| judge.frame_of(&judge.facts.tasks[2], job));
     assert_eq!(frames, [1, 3, 5]);
+}
+
+/// No table has a limit, and a job may need up to C at its task's own level whatever its sub-frame has room for.
+#[test]
+fn jobs_beyond_their_own_level_are_counted_by_task() {
+    let mut set = Set::new(table());
+    set.begins(0);
+    set.runs((0, HI), 0, 12 * MS + 50_000, 13 * MS);
+    set.runs((1, HI), 0, 12 * MS + 50_001, 13 * MS);
+    set.runs((0, LO), 0, 7 * MS, 20 * MS);
+    set.runs((1, LO), 0, 6 * MS, 20 * MS);
+    let accounts = set
+        .cpus
+        .into_iter()
+        .map(|judge| judge.into_account(EPOCH + FRAME));
+    let beyond = accounts.map(|account| {
+        let tasks = account.tasks.iter();
+        tasks.map(|task| task.beyond_own).collect()
+    });
+    let beyond: Vec<Vec<u64>> = beyond.collect();
+    assert_eq!(beyond, [[0, 1], [1, 0]]);
 }

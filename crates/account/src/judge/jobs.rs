@@ -135,10 +135,12 @@ impl Judge {
         if let Some(state) = self.tasks.get_mut(task) {
             state.used_up.begun(sequence);
             let beyond = state.beyond_own(executed, self.rules.tolerance_nanos, now);
+            state.record.beyond_own += u64::from(beyond.is_some());
             if beyond.is_some() || lost {
                 state.blocked_by.note(sequence, until);
             }
         }
+        self.tell_ran(self.told_until, now, executed);
         self.leave(task, executed, now);
     }
 

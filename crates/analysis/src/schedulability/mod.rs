@@ -9,6 +9,7 @@ pub mod edf;
 pub mod edf_vd;
 pub mod ftts;
 pub mod hsf;
+pub mod io_amc;
 pub mod ocbp;
 pub mod pedf_vd;
 pub mod plrs;
@@ -23,6 +24,7 @@ use crate::outcome::Kind;
 use crate::reason::PlacementRule;
 use crate::test::{Test, test};
 use amc_ia::Range;
+use io_amc::{Form, Hosts, Scope};
 use pedf_vd::Order;
 use plrs::pattern::{Rounding, Rule};
 use pt::Bounded;
@@ -84,6 +86,9 @@ const TESTS: &[Test] = &[
     test!("amc-rtb", None, Sufficient, ADAPTIVE, [Priorities], Jobs,
         "adaptive enforcement, response-time bound, Audsley's priorities",
         amc_rtb::analyse, Some(amc_rtb::accepts)),
+    test!("amc-ub", None, Necessary, ADAPTIVE, [Priorities], Jobs,
+        "what every test for adaptive enforcement asks for: each mode by itself",
+        amc_rtb::steady::analyse, Some(amc_rtb::steady::accepts)),
     test!("amc-max", None, Sufficient, ADAPTIVE, [Priorities], Jobs,
         "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
         amc_max::analyse, Some(amc_max::accepts)),
@@ -159,4 +164,30 @@ const TESTS: &[Test] = &[
     test!("hsf", None, Sufficient, None, [Servers], No,
         "polling, idling periodic and deferrable servers by fixed priorities, tasks inside by what those supply",
         hsf::analyse, None).for_servers(),
+    test!("ss-rta", None, Sufficient, None, [Servers], No,
+        "sporadic servers by fixed priorities, in one mode",
+        |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Known, Scope::Servers)), None).for_servers(),
+    test!("ss-pibs-rta", None, Sufficient, None, [Servers], No,
+        "sporadic servers and PIBS by fixed priorities, in one mode",
+        |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Known, Scope::OneMode)), None).for_servers(),
+    test!("ss-pibs-rta", Some("any"), Sufficient, None, [Servers], No,
+        "ss-pibs-rta where a PIBS may serve any server, whatever it says",
+        |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Any, Scope::OneMode)), None).for_servers(),
+    test!("io-amc-rtb", None, Sufficient, None, [Servers], No,
+        "sporadic servers and PIBS whose budgets change with the mode, response-time bound",
+        |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Known, Scope::Rising)), None).for_servers(),
+    test!("io-amc-rtb", Some("any"), Sufficient, None, [Servers], No,
+        "io-amc-rtb where a PIBS may serve any server, whatever it says",
+        |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Any, Scope::Rising)), None).for_servers(),
+    test!("io-amc-ub", None, Unsafe, None, [Servers], No,
+        "io-amc-rtb without the change of the mode: an upper bound on what any analysis accepts",
+        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Known, Scope::Steady)), None).for_servers(),
+    test!("io-amc-ub", Some("any"), Unsafe, None, [Servers], No,
+        "io-amc-ub where a PIBS may serve any server, whatever it says",
+        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Any, Scope::Steady)), None).for_servers(),
 ];
+
+/// One of the tests of sporadic servers and PIBS.
+const fn form(kind: Kind, hosts: Hosts, scope: Scope) -> Form {
+    Form { kind, hosts, scope }
+}

@@ -3,14 +3,17 @@
 
 mod amc_ia;
 mod amc_max;
+mod amc_ub;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "controls")]
 mod controls;
+mod degraded;
 mod edf;
 mod edf_vd;
 mod ftts;
 mod hsf;
+mod io_amc;
 mod overheads;
 mod pedf_vd;
 mod plrs;

@@ -248,7 +248,9 @@ fn an_empty_set_is_schedulable() {
     for test in for_tasks() {
         let outcome = test.analyse(&nothing);
         let says = outcome.claim.unwrap_or(outcome.verdict);
-        assert_eq!(says, Verdict::Schedulable, "{test}");
+        let expected = test.kind.claim(true).unwrap_or(test.kind.verdict(true));
+        assert_eq!(says, expected, "{test}");
+        assert_eq!(outcome.why, None, "{test}");
         assert!(test.accepts(&nothing, &mut Scratch::default()));
     }
 }

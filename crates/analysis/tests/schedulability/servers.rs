@@ -414,6 +414,7 @@ fn accepted(problem: &Problem) -> Outcome {
     let bounds = problem.servers().iter().map(|server| ServerOutcome {
         priority: Some(server.configuration.priority),
         responses: Vec::new(),
+        equations: Vec::new(),
     });
     Outcome::decided(Kind::Sufficient, None, tasks).with_servers(bounds.collect())
 }

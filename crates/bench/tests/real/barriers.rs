@@ -18,7 +18,7 @@ fn measured(delay_nanos: u64) -> (Vec<Meetings>, Finding) {
             .with_delay(delay_nanos),
         Barrier::Futex | Barrier::Pthread => Pair::new(kind, Clock::Monotonic).unwrap(),
     });
-    let found = measure(cpus().unwrap(), pairs.into(), ROUNDS).unwrap();
+    let found = measure(cpus().unwrap().unwrap(), pairs.into(), ROUNDS).unwrap();
     let claim = spinning_takes_a_tenth(&found[0].both, &found[2].both, APART_NANOS);
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
     (found, claim)

@@ -168,6 +168,7 @@ impl Candidate<'_> {
         let names = Names {
             tasks: &tasks,
             levels: &set.levels,
+            servers: &[],
         };
         outcome.why.map(|why| why.with_names(names).to_string())
     }

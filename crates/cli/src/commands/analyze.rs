@@ -45,6 +45,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
+    servers::warn(&tests, &set, output);
     let circumstances = (&given, overheads.as_ref());
     let results = ask((&args.file, &set), (&tests, &named), circumstances, output)?;
     let exit = Exit::holds(holds(args, &results));
@@ -192,21 +193,24 @@ fn is_among(tests: &[&Test], test: &Test) -> bool {
     names.any(|known| known == test.to_string())
 }
 
+/// Whether what is given of this parameter changes what the test says. One for servers searches for no priorities, and is asked
+/// about tasks that have those given inside their servers.
+fn uses(test: &Test, parameter: Parameter) -> bool {
+    test.takes.contains(&parameter) || (test.is_for_servers && parameter == Parameter::Priorities)
+}
+
 /// Notes about what is given and not every test takes.
 fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
     for row in given.parameters.rows() {
-        let others = tests
-            .iter()
-            .filter(|test| !test.takes.contains(&row.parameter));
+        let others = tests.iter().filter(|test| !uses(test, row.parameter));
         let others: Vec<String> = others.map(|test| test.to_string()).collect();
         if !others.is_empty() {
             let (others, words) = (others.join(", "), row.words);
             output.note(&format!("{others} do not use the {words} of --parameters"));
         }
     }
-    let takes_priorities = |test: &&Test| test.takes.contains(&Parameter::Priorities);
     let from_file = given.parameters.priorities.is_none() && given.file.priorities.is_some();
-    if from_file && tests.iter().any(takes_priorities) {
+    if from_file && tests.iter().any(|test| uses(test, Parameter::Priorities)) {
         output.note(
             "the file gives every task a priority; those are analyzed, none are searched for",
         );
@@ -247,10 +251,12 @@ impl TestResult {
     ) -> Self {
         let subjects = Subject::all(set);
         let task_names: Vec<String> = subjects.iter().map(|it| it.name.to_owned()).collect();
+        let server_names = vestal_policy::server_names(set);
         let chosen = found.parameters.clone();
         let names = Names {
             tasks: &task_names,
             levels: &set.levels,
+            servers: &server_names,
         };
         let tasks = subjects
             .iter()
@@ -267,9 +273,10 @@ impl TestResult {
                 response_ns: set
                     .levels
                     .iter()
-                    .zip(task.criticality.up_to_self())
-                    .map(|(name, level)| {
-                        let bound = outcome.responses.get(level.index()).copied().flatten();
+                    .take(outcome.responses.len().max(task.criticality.index() + 1))
+                    .enumerate()
+                    .map(|(level, name)| {
+                        let bound = outcome.responses.get(level).copied().flatten();
                         (name.clone(), bound.map(|bound| bound.as_nanos()))
                     })
                     .collect(),
@@ -299,8 +306,8 @@ impl TestResult {
 
     /// The bound on the response time of a task in the runs of its own level.
     pub(crate) fn own_bound(&self, task: usize) -> Option<u64> {
-        let (_, bound) = self.said.tasks.get(task)?.response_ns.0.last()?;
-        *bound
+        let task = self.said.tasks.get(task)?;
+        task.response_ns.get(&task.criticality).copied().flatten()
     }
 
     /// Whether a sound test says schedulable.

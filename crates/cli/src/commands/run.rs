@@ -10,7 +10,7 @@ use crate::tracing;
 use crate::watch;
 use std::fmt::Write as _;
 use vestal_core::Rank;
-use vestal_policy::{Native, Policy, Precision};
+use vestal_policy::{Cluster, DISPATCHER, Native, Policy, Precision, SUB_FRAME_INIT};
 use vestal_workload::quantity::parse_time;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
@@ -44,9 +44,64 @@ pub(super) const fn exit((broken, undecided): (u64, u64), tolerant: bool) -> Exi
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
 pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<(), Failure> {
     match settings.mechanism {
-        Mechanism::Vestal => return Ok(()),
-        Mechanism::Huang2014 => {}
+        Mechanism::Vestal => check_dispatcher(session),
+        Mechanism::Huang2014 => {
+            check_dispatcher(session)?;
+            check_huang2014(session, settings)
+        }
+        Mechanism::Sigrist2015 => check_sigrist2015(session, settings),
     }
+}
+
+/// Nobody dispatches arrivals, and gives workers of frame tables their orders, but the mechanism of Sigrist et al.
+pub(super) fn check_dispatcher(session: &Session) -> Result<(), Failure> {
+    let options = &session.system.options;
+    let of_it = [
+        (&DISPATCHER, "a thread that dispatches arrivals"),
+        (
+            &SUB_FRAME_INIT,
+            "workers that are told when a sub-frame begins",
+        ),
+    ];
+    for (option, what) in of_it {
+        if let Some(value) = options.given(option) {
+            let given = format!("--set {}={value}", option.name);
+            let why = format!("only the mechanism of Sigrist et al. (2015) has {what}");
+            let help = format!("leave out {given}; `vestal run --mechanism sigrist2015` has that");
+            return Err(Failure::input(format!("use {given}"), why).with_help(help));
+        }
+    }
+    Ok(())
+}
+
+/// Whether Sigrist et al. have a mechanism for the policy, and it is asked for with what belongs to it.
+fn check_sigrist2015(session: &Session, settings: &Settings) -> Result<(), Failure> {
+    let refused = |why: &str, help: &str| {
+        let what = format!("use --mechanism sigrist2015 with {}", session.system.policy);
+        Err(Failure::input(what, why).with_help(help))
+    };
+    let clusters = &session.system.clusters;
+    let has_table = |cluster: &Cluster| cluster.configuration.frames().is_some();
+    if !clusters
+        .iter()
+        .all(|cluster| has_table(cluster) || cluster.has_virtual_deadlines())
+    {
+        return refused(
+            "the paper has mechanisms for frame tables, and for earliest deadlines first with virtual deadlines and modes",
+            "use edf-vd, pedf-vd or ftts, or leave out --mechanism sigrist2015",
+        );
+    }
+    match settings.monitor {
+        None | Some(Monitor::Manager | Monitor::Heartbeat) => Ok(()),
+        Some(Monitor::Perf | Monitor::Remainder | Monitor::PosixTimer) => refused(
+            "its overrun checkers sleep until a deadline, or for the period of a heartbeat",
+            "take --monitor manager or --monitor heartbeat, or leave it out",
+        ),
+    }
+}
+
+/// Whether Huang, Gill and Lu have a mechanism for the policy, and it is asked for with what belongs to it.
+fn check_huang2014(session: &Session, settings: &Settings) -> Result<(), Failure> {
     let refused = |why: &str, help: &str| {
         let what = format!("use --mechanism huang2014 with {}", session.system.policy);
         Err(Failure::input(what, why).with_help(help))
@@ -88,7 +143,7 @@ fn check_watch(output: &Output) -> Result<(), Failure> {
     Err(Failure::input("watch the run", why).with_help(help))
 }
 
-fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
+pub(super) fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     let managed = [("native", false), ("managed", true)];
     let managed = chosen("--dispatch", args.dispatch.as_deref(), &managed)?;
     let (monitor, pace_ns) = match args.monitor.as_deref().map(monitor).transpose()? {
@@ -106,6 +161,7 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     let mechanisms = [
         ("vestal", Mechanism::Vestal),
         ("huang2014", Mechanism::Huang2014),
+        ("sigrist2015", Mechanism::Sigrist2015),
     ];
     let mechanism = chosen("--mechanism", args.mechanism.as_deref(), &mechanisms)?;
     let deferred = [("immediate", false), ("deferred", true)];
@@ -119,7 +175,7 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
         pace_ns,
         barrier,
         clock,
-        deferred: deferred.unwrap_or(false),
+        deferred,
         observe: args.observe,
         watch: args.watch,
         cpus: args.cpus.as_deref().map(cpus).transpose()?,
@@ -196,7 +252,7 @@ fn choice<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T, 
 const ENTRIES_MAX: usize = 1024;
 
 /// The entries of `--cpus`, for each CPU of the set one of the machine: numbers and ranges, which may repeat.
-fn cpus(text: &str) -> Result<Vec<usize>, Failure> {
+pub(super) fn cpus(text: &str) -> Result<Vec<usize>, Failure> {
     let refused = |why: String| {
         let failure = Failure::input(format!("use --cpus {text}"), why);
         Err(failure.with_help(

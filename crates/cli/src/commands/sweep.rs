@@ -171,9 +171,6 @@ fn questions(
 
 fn question_failure(error: QuestionError, what: &str) -> Failure {
     match error {
-        QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
-            Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
-        }
         QuestionError::Unknown { found, .. } | QuestionError::Refused(found) => {
             Failure::diagnosed(what, *found)
         }

@@ -29,14 +29,13 @@ const WHAT: &str = "measure the barriers";
 
 pub(crate) fn barriers(output: &Output) -> Result<Barriers, Failure> {
     let refused = |error| blame(WHAT.to_owned(), error);
-    let cpus = barriers::cpus().map_err(refused)?;
+    let cpus = barriers::cpus().map_err(refused)?.ok_or_else(alone)?;
     let mut kinds = KINDS.to_vec();
     kinds.retain(|(_, _, clock)| clock.is_there());
     let pairs = kinds.iter().map(|&(_, kind, clock)| Pair::new(kind, clock));
     let pairs = pairs.collect::<Result<Vec<Pair>, _>>();
     let pairs = pairs.map_err(|error| Failure::machine(WHAT, error.to_string()))?;
     let skew = clock_skew(cpus.map(Processor), 1);
-    let skew = skew.map_err(|error| Failure::machine(WHAT, error.to_string()))?;
     let progress = ClockProgress::start(output, "measuring", Duration::from_millis(500));
     let measured = barriers::measure(cpus, pairs, ROUNDS);
     drop(progress);
@@ -60,6 +59,12 @@ pub(crate) fn barriers(output: &Output) -> Result<Barriers, Failure> {
             .collect(),
         claims: vec![spinning_takes_a_tenth(spin, pthread, APART_NANOS)],
     })
+}
+
+/// This process may use one CPU.
+fn alone() -> Failure {
+    let why = "two CPUs meet at a barrier, and this process may use one";
+    Failure::machine(WHAT, why).with_help("mend it with: taskset -c to allow more")
 }
 
 fn of(name: &str, meetings: &Meetings) -> BarrierMeetings {

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
-use vestal_linux::{Config, CpuSpec, Executive, Processor, TaskSpec, Termination};
-use vestal_policy::{Cluster, Precision};
+use vestal_linux::{Config, CpuSpec, Dispatcher, Executive, Processor, TaskSpec, Termination};
+use vestal_policy::{Cluster, DISPATCHER, Precision};
 use vestal_trace::Dispatch;
 use vestal_workload::Scenario;
 use vestal_workload::model::Work;
@@ -29,7 +29,10 @@ pub(super) fn executive(
         return frames::executive(session, table, (settings, guarantee), refused);
     }
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
-    let mut executive = Executive::new(config(settings, is_managed));
+    let mut executive = Executive::new(Config {
+        dispatcher: dispatcher(session, settings),
+        ..config(settings, is_managed)
+    });
     for cluster in &session.system.clusters {
         executive = executive.cpu(cpu_of(session, cluster, settings, is_managed));
         for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
@@ -62,10 +65,14 @@ pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
     config.mechanism = match settings.mechanism {
         Mechanism::Vestal => vestal_linux::Mechanism::Vestal,
         Mechanism::Huang2014 => vestal_linux::Mechanism::Huang2014,
+        Mechanism::Sigrist2015 => vestal_linux::Mechanism::Sigrist2015,
     };
-    if settings.deferred {
-        config.termination = Termination::Deferred;
-    }
+    // Sigrist et al. terminate deferred (section VI-C).
+    let is_deferred = settings.mechanism == Mechanism::Sigrist2015;
+    config.termination = match settings.deferred.unwrap_or(is_deferred) {
+        true => Termination::Deferred,
+        false => Termination::Immediate,
+    };
     config.enforce = !settings.observe;
     if let Some(nanos) = settings.tolerance_ns {
         config.calibrate = false;
@@ -155,6 +162,17 @@ pub(super) fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
     entries.get(cpu.index()).copied().map(Processor)
 }
 
+/// Where arrivals are dispatched: on the last CPU of `--cpus` if that is to be one of its own.
+pub(super) fn dispatcher(session: &Session, settings: &Settings) -> Dispatcher {
+    match session.system.options.has_own_dispatcher() {
+        true => {
+            let last = settings.cpus.as_ref().and_then(|entries| entries.last());
+            Dispatcher::Own(last.copied().map(Processor))
+        }
+        false => Dispatcher::Shared,
+    }
+}
+
 /// Whether budgets are a server's or a task's, and pay for more than jobs.
 pub(super) fn has_shared_budgets(session: &Session) -> bool {
     let mut clusters = session.system.clusters.iter();
@@ -179,16 +197,22 @@ pub(super) fn check_entries(session: &Session, settings: &Settings) -> Result<()
     let Some(entries) = &settings.cpus else {
         return Ok(());
     };
-    let (given, needed) = (entries.len(), usize::from(session.system.cpus));
+    let has_own = session.system.options.has_own_dispatcher();
+    let cpus = usize::from(session.system.cpus);
+    let (given, needed) = (entries.len(), cpus + usize::from(has_own));
     if given == needed {
-        return Ok(());
+        return check_own(session, entries);
     }
     let list: Vec<String> = entries.iter().map(usize::to_string).collect();
     let (policy, has) = (&session.system.policy, |count| match count {
         1 => "one entry".to_owned(),
         more => format!("{more} entries"),
     });
-    let why = match needed {
+    let why = match cpus {
+        more if has_own => format!(
+            "it has {}, and {policy} runs this set on {more} CPUs and dispatches arrivals on one more",
+            has(given)
+        ),
         1 => format!(
             "it has {}, and {policy} runs this set on one CPU",
             has(given)
@@ -199,6 +223,10 @@ pub(super) fn check_entries(session: &Session, settings: &Settings) -> Result<()
         ),
     };
     let help = match needed {
+        _ if has_own => format!(
+            "write {needed} entries, the last of them for the dispatcher of arrivals alone, or leave out --set {}=own",
+            DISPATCHER.name
+        ),
         1 => "name one, for instance --cpus 1".to_owned(),
         more => format!(
             "write {more} entries: CPU k of the set runs on the k-th, and entries may repeat, for instance --cpus {}",
@@ -211,6 +239,26 @@ pub(super) fn check_entries(session: &Session, settings: &Settings) -> Result<()
         shown(&session.file)
     );
     Err(Failure::input(what, why).with_help(help))
+}
+
+/// Whether a CPU that a dispatcher is to have for itself, the last entry, is no other entry.
+fn check_own(session: &Session, entries: &[usize]) -> Result<(), Failure> {
+    match entries.split_last() {
+        Some((own, others))
+            if session.system.options.has_own_dispatcher() && others.contains(own) =>
+        {
+            let option = DISPATCHER.name;
+            let what = format!("use --set {option}=own with {}", shown(&session.file));
+            let why = format!(
+                "CPU {own} is the last entry of --cpus, for the dispatcher alone, and another one too"
+            );
+            let help = format!(
+                "name a CPU that no task runs on as the last entry, or use --set {option}=shared"
+            );
+            Err(Failure::input(what, why).with_help(help))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A list of so many entries that two CPUs are enough for.

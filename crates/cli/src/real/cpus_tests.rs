@@ -386,6 +386,7 @@ fn parts(figure: u64) -> PartsReport {
 
 fn report(cpus: Vec<CpuReport>) -> Report {
     Report {
+        dispatcher: None,
         frames: None,
         ended: Ended::Finished,
         duration: Duration::from_millis(1_000),

@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{RealRun, Settings, ShortRun, Wish};
+use super::{RealRun, Settings, ShareRun, ShortRun, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
@@ -73,6 +73,17 @@ pub(crate) fn examine(_: &Wish, _: &Output) -> Result<Examination, Failure> {
 }
 
 pub(crate) fn measure(_: &Session, _: &Settings) -> Result<ShortRun, Failure> {
+    Err(Failure::machine(
+        "measure overheads",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn check(_: &Session, _: &Settings) -> Result<(), Failure> {
+    Ok(())
+}
+
+pub(crate) fn shares(_: &Session, _: &Settings) -> Result<Option<ShareRun>, Failure> {
     Err(Failure::machine(
         "measure overheads",
         "real runs need Linux with SCHED_FIFO",

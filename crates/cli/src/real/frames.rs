@@ -1,9 +1,9 @@
 //! A frame table as the CPUs of a real run: a scheduler that all have in common, and the tasks that have their places on
 //! each of them.
 
-use super::cpus::{config, entry_of, with_task};
+use super::cpus::{config, dispatcher, entry_of, with_task};
 use super::share::ppm;
-use super::{Barrier, Clock, Settings};
+use super::{Barrier, Clock, Mechanism, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::quantity::short;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use vestal_core::{CpuId, Duration, Service, TaskId};
 use vestal_linux::report::FrameReport;
 use vestal_linux::{CpuSpec, Executive, Frames};
-use vestal_policy::{Cluster, FrameLists, Precision};
+use vestal_policy::{Cluster, FRAME_OVERHEAD, FrameLists, Precision};
 
 /// The frame table of a session, with its cluster, if it has one: then it has nothing else.
 pub(super) fn of(session: &Session) -> Option<(&Cluster, &FrameLists)> {
@@ -21,9 +21,18 @@ pub(super) fn of(session: &Session) -> Option<(&Cluster, &FrameLists)> {
     Some((cluster, cluster.configuration.frames()?))
 }
 
+/// Whether the threads are those of Sigrist et al. (2015).
+fn of_paper(settings: &Settings) -> bool {
+    settings.mechanism == Mechanism::Sigrist2015
+}
+
 /// What a sub-frame may be late by, beside what the table has to spare.
 fn overhead(lists: &FrameLists, settings: &Settings) -> Service {
     let given = settings.tolerance_ns.map(Service::from_nanos);
+    let usual = match of_paper(settings) {
+        true => vestal_linux::frames::overhead_of_sigrist2015,
+        false => vestal_linux::frames::overhead,
+    };
     given.unwrap_or_else(|| {
         let map = lists.map();
         let cpus = (0..map.cpus()).map(CpuId);
@@ -37,7 +46,7 @@ fn overhead(lists: &FrameLists, settings: &Settings) -> Service {
             })
         });
         let jobs = jobs.max().unwrap_or(0);
-        vestal_linux::frames::overhead(map.levels().count(), jobs)
+        usual(map.levels().count(), jobs)
     })
 }
 
@@ -91,12 +100,12 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
     let unused = [
         (
             "--monitor",
-            settings.monitor.is_some(),
+            settings.monitor.is_some() && !of_paper(settings),
             "no job of a frame table has a budget that is watched",
         ),
         (
             "--termination deferred",
-            settings.deferred,
+            settings.deferred == Some(true),
             "no job of a frame table is stopped once it has begun",
         ),
         (
@@ -106,10 +115,28 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
         ),
     ];
     refuse(policy, &unused)?;
+    check_room(session, lists, settings)
+}
+
+/// Refuses frames that leave no room for what walkers and barriers take.
+fn check_room(session: &Session, lists: &FrameLists, settings: &Settings) -> Result<(), Failure> {
+    let what = format!("run {}", shown(&session.file));
+    let world = Duration::from_nanos(overhead(lists, settings).as_nanos());
     let spare = in_all(lists, settings);
+    // All that there is may have been given away already.
+    let (given, slack) = (lists.overhead(), lists.slack());
+    if let (Some(rest), true) = (slack.checked_sub(world), spare > slack) {
+        let [given, slack, world, rest] =
+            [given, slack, world, rest].map(|time| short(time.as_nanos()));
+        let option = FRAME_OVERHEAD.name;
+        let why = format!(
+            "{option} takes {given} of the {slack} that the shortest frame has to spare, and a real run takes {world} beside the jobs"
+        );
+        let help = format!("leave {option} out, or let it be {rest} at most");
+        return Err(Failure::input(what, why).with_help(help));
+    }
     let fits = lists.clone().with_overhead(spare);
     let refused = |fault: vestal_policy::FrameFault| {
-        let what = format!("run {}", shown(&session.file));
         let refusal = fault.refusal(&session.set);
         let why = format!(
             "{}, with {} to spare for what a real run takes beside the jobs",
@@ -128,6 +155,14 @@ fn refuse(policy: &str, unused: &[(&str, bool, &str)]) -> Result<(), Failure> {
     given.next().map_or(Ok(()), |(option, _, why)| {
         let failure = Failure::input(format!("use {option} with {policy}"), *why);
         Err(failure.with_help(format!("leave out {option}")))
+    })
+}
+
+/// Where threads wait for each other: by those of the paper as in the paper, unless it is said.
+fn barrier(settings: &Settings) -> Barrier {
+    settings.barrier.unwrap_or(match of_paper(settings) {
+        true => Barrier::Pthread,
+        false => Barrier::default(),
     })
 }
 
@@ -189,7 +224,7 @@ pub(super) fn executive(
         }),
         numbers: placed.iter().map(|(_, tasks)| tasks.clone()).collect(),
         length: lists.map().length(),
-        barrier: match settings.barrier.unwrap_or_default() {
+        barrier: match barrier(settings) {
             Barrier::Pthread => vestal_linux::Barrier::Pthread,
             Barrier::Futex => vestal_linux::Barrier::Futex,
             Barrier::Spin => vestal_linux::Barrier::Spin,
@@ -197,9 +232,14 @@ pub(super) fn executive(
         allowances: allowances(lists),
         places: places(lists),
         clock: clock(settings),
+        initialisation: match session.system.options.is_distributed() {
+            true => vestal_linux::Initialisation::Distributed,
+            false => vestal_linux::Initialisation::Global,
+        },
     };
     let mut config = config(settings, true);
     config.tolerance = Some(overhead(lists, settings));
+    config.dispatcher = dispatcher(session, settings);
     let mut executive = Executive::new(config).frames(frames);
     for (cpu, tasks) in placed {
         // Nothing stops a job at any limit.
@@ -227,8 +267,13 @@ pub(super) fn executive(
 /// By how much later than the table says sub-frames may begin here, for people.
 pub(super) fn terms(lists: &FrameLists, settings: &Settings) -> String {
     format!(
-        "a sub-frame may begin {} later than the table says, for what walkers and barriers take; each frame has that to spare",
+        "a sub-frame may begin {} later than the table says, for what {} and barriers take; each frame has that to spare",
         short(in_all(lists, settings).as_nanos()),
+        if of_paper(settings) {
+            "threads"
+        } else {
+            "walkers"
+        },
     )
 }
 
@@ -240,6 +285,22 @@ pub(super) fn undecided(report: &FrameReport) -> Option<String> {
             "{undecided} jobs were dropped with their sub-frames although no job had needed more than at their level, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
         )
     })
+}
+
+/// What is particular to the threads of Sigrist et al. (2015), for people.
+pub(super) fn paper_line(report: &FrameReport) -> Option<String> {
+    let paper = report.paper?;
+    let place = match paper.has_own_processor {
+        true => "on a CPU of its own",
+        false => "on that of CPU 0 of the set",
+    };
+    Some(format!(
+        "the scheduler {place}, as in Sigrist et al. (2015); {} sub-frame initialisation: {} jobs began before all CPUs were ready; the checker looked {} times and found {} sub-frames too long",
+        paper.initialisation.name(),
+        paper.started_early,
+        paper.checks,
+        paper.late,
+    ))
 }
 
 /// What became of the frames, for people.

@@ -55,7 +55,7 @@ fn what_a_frame_table_does_not_have_is_refused_one_by_one() {
         (Settings { monitor, ..base() }, "watched"),
         (
             Settings {
-                deferred: true,
+                deferred: Some(true),
                 ..base()
             },
             "is stopped",

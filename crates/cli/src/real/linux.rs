@@ -2,7 +2,7 @@
 
 use super::costs::cost;
 use super::machine::machine_lines;
-use super::{RealRun, Settings, cpus, frames, outcome};
+use super::{RealRun, Settings, cpus, frames, outcome, pace};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -40,6 +40,7 @@ pub(crate) fn execute(
         return Err(refused(refusal));
     }
     cpus::check_observed(session, settings)?;
+    pace::check(settings)?;
     frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     for cluster in &session.system.clusters {
@@ -180,7 +181,16 @@ pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
 }
 
 fn failure(session: &Session, error: RunError) -> Failure {
-    let failure = blame(format!("run {}", shown(&session.file)), error);
+    let lacks_one = session.system.options.has_own_dispatcher()
+        && matches!(&error, RunError::Refused(refusals)
+            if refusals.iter().any(|refusal| matches!(refusal, vestal_linux::Refusal::TooFewCpus { .. })));
+    let mut failure = blame(format!("run {}", shown(&session.file)), error);
+    if lacks_one {
+        let option = vestal_policy::DISPATCHER.name;
+        failure = failure.with_help(format!(
+            "mend it with: --set {option}=shared, which needs no CPU for the dispatcher alone"
+        ));
+    }
     session.own_fault(failure)
 }
 

@@ -34,13 +34,24 @@ pub(super) fn machine_lines(
             ),
         };
         match report.frames {
-            Some(_) => lines.push(format!("{name}, the jobs of a sub-frame on one thread")),
+            Some(found) => lines.push(match found.paper {
+                None => format!("{name}, the jobs of a sub-frame on one thread"),
+                Some(_) => format!("{name}, the jobs of each task on a thread of its own"),
+            }),
             None => lines.extend(enforcement_lines(report, cpu, &name, settings)),
         }
         lines.extend(stolen_lines(&cpu.machine, shared));
         lines.extend(lateness_line(cpu));
         lines.extend(paid_line(cpu));
     }
+    if let Some(cpu) = &report.dispatcher {
+        lines.push(format!(
+            "the scheduler of all CPUs on CPU {} of this machine",
+            cpu.processor
+        ));
+        lines.extend(stolen_lines(&cpu.machine, false));
+    }
+    lines.extend(report.frames.as_ref().and_then(frames::paper_line));
     if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
         lines.extend(frames::lines(found, lists));
         lines.push(frames::terms(lists, settings));
@@ -60,8 +71,12 @@ pub(super) fn machine_lines(
     }
     lines.push(parts::line(&parts::of_run(report)));
     let (own, busy) = (threads::costs(report), threads::busy_periods(&report.cpus));
+    let others = match report.mechanism {
+        Mechanism::Vestal | Mechanism::Huang2014 => "the idle detector",
+        Mechanism::Sigrist2015 => "its dispatcher, the overrun checkers",
+    };
     lines.push(format!(
-        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
+        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, {others} and the watchdog used {} of CPU time",
         busy.count,
         threads::switches_each(&busy),
         threads::by_jobs(&own.wakeups),
@@ -108,7 +123,10 @@ fn enforcement_lines(
 ) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
     let native = cpu.inversions.is_none();
-    let enforced = if cpu.enforced && of_paper && native {
+    let enforced = if cpu.enforced && report.mechanism == Mechanism::Sigrist2015 {
+        let monitor = cpu.monitor.name();
+        format!("enforced as in Sigrist et al. (2015), with budgets monitored by {monitor}")
+    } else if cpu.enforced && of_paper && native {
         "enforced as in Huang, Gill and Lu (2014)".to_owned()
     } else if cpu.enforced {
         format!("budgets monitored by {}", cpu.monitor.name())

@@ -3,6 +3,7 @@
 use crate::report::RunResult;
 use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
+use vestal_experiment::overhead::sigrist2015::run::{Events, PerCpu};
 
 #[cfg(target_os = "linux")]
 mod barriers;
@@ -25,9 +26,13 @@ mod outcome;
 #[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
+mod pace;
+#[cfg(target_os = "linux")]
 mod parts;
 #[cfg(target_os = "linux")]
 mod share;
+#[cfg(target_os = "linux")]
+mod shares;
 #[cfg(target_os = "linux")]
 mod slack_trace;
 #[cfg(target_os = "linux")]
@@ -45,13 +50,15 @@ pub(crate) use costs::{costs, two_processors};
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, barriers, costs, examine, execute, machine, measure, preemptions, primitives,
-    slack_trace, sleeps, two_processors,
+    RELEASE, SWITCH, barriers, check, costs, examine, execute, machine, measure, preemptions,
+    primitives, shares, slack_trace, sleeps, two_processors,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use overhead::{machine, measure, preemptions};
+#[cfg(target_os = "linux")]
+pub(crate) use shares::{check, shares};
 #[cfg(target_os = "linux")]
 pub(crate) use slack_trace::slack_trace;
 #[cfg(target_os = "linux")]
@@ -78,8 +85,8 @@ pub(crate) struct Settings {
     pub(crate) barrier: Option<Barrier>,
     /// What threads of a frame table read for stamps, if that was said.
     pub(crate) clock: Option<Clock>,
-    /// Whether demoted jobs end at the next idle instant only.
-    pub(crate) deferred: bool,
+    /// Whether demoted jobs end at the next idle instant only, if that was said; else the mechanism's own way is taken.
+    pub(crate) deferred: Option<bool>,
     /// Whether nothing is enforced.
     pub(crate) observe: bool,
     /// Whether the run is shown while it goes on.
@@ -119,7 +126,25 @@ pub(crate) struct ShortRun {
     pub(crate) manager: Invocations,
 }
 
-/// Which threads handle what under native dispatch.
+/// What there is to say of a run of which the parts are looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShareRun {
+    /// Whether no job missed its deadline and no frame was late.
+    pub(crate) kept: bool,
+    pub(crate) span_ns: u64,
+    /// On how many CPUs there were tasks.
+    pub(crate) employed: u16,
+    /// Each part by its name.
+    pub(crate) parts: Vec<(&'static str, PerCpu)>,
+    /// The sum of the parts.
+    pub(crate) scheduler: PerCpu,
+    pub(crate) system: PerCpu,
+    pub(crate) events: Events,
+    /// What others took of all CPUs.
+    pub(crate) lost_ns: u64,
+}
+
+/// Which threads handle what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mechanism {
     /// Tasks release and end their jobs themselves.
@@ -127,6 +152,8 @@ pub(crate) enum Mechanism {
     Vestal,
     /// Those of Huang, Gill and Lu (2014).
     Huang2014,
+    /// Those of Sigrist et al. (2015).
+    Sigrist2015,
 }
 
 /// What notices a used-up budget.

@@ -9,8 +9,8 @@ use vestal_core::{CpuId, TaskId};
 use vestal_linux::report::{CpuReport, Ended, FrameReport, TaskReport};
 use vestal_linux::{Report, Summary};
 use vestal_result::run::{
-    Barrier, Clock, CpuRow, Cut, Execution, Frames, Jobs, ModeChange, Response, Run, ServerRow,
-    Tardiness, TaskRow,
+    Barrier, Clock, CpuRow, Cut, Dispatcher, Execution, Frames, Jobs, ModeChange, Response, Run,
+    ServerRow, SubFrameInit, Tardiness, TaskRow,
 };
 use vestal_trace::World;
 
@@ -129,6 +129,17 @@ fn of_frames(found: &FrameReport, session: &Session) -> Frames {
             vestal_linux::Clock::Monotonic => Clock::Monotonic,
             vestal_linux::Clock::Tsc => Clock::Tsc,
         }),
+        dispatcher: found.paper.map(|paper| match paper.has_own_processor {
+            true => Dispatcher::Own,
+            false => Dispatcher::Shared,
+        }),
+        sub_frame_init: found.paper.map(|paper| match paper.initialisation {
+            vestal_linux::Initialisation::Global => SubFrameInit::Global,
+            vestal_linux::Initialisation::Distributed => SubFrameInit::Distributed,
+        }),
+        started_early: found.paper.map(|paper| paper.started_early),
+        checks: found.paper.map(|paper| paper.checks),
+        found_late: found.paper.map(|paper| paper.late),
     }
 }
 

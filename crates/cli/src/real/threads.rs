@@ -13,6 +13,8 @@ pub(super) fn costs(report: &Report) -> ThreadCosts {
     for threads in report.cpus.iter().map(|cpu| &cpu.threads) {
         add_cost(&mut costs.manager, threads.manager);
         add_cost(&mut costs.idle, threads.idle);
+        add_cost(&mut costs.dispatcher, threads.dispatcher);
+        add_cost(&mut costs.checkers, threads.checkers);
         costs.workers_cpu_ns += threads.workers.as_nanos();
         add_wakeups(&mut costs.wakeups, &threads.wakeups);
         for reaction in &threads.reactions {

@@ -264,7 +264,8 @@ fn sixty_four_cpus_are_simulated() {
     assert_eq!(
         frames["frames"],
         json!({ "total": 10, "skipped": 0, "lo_skipped": frames["frames"]["lo_skipped"], "overrun": 0, "unprovoked": 0, "unprovoked_undecided": 0,
-            "overhead_ns": frames["frames"]["overhead_ns"], "barrier": null, "clock": null })
+            "overhead_ns": frames["frames"]["overhead_ns"], "barrier": null, "clock": null, "dispatcher": null, "sub_frame_init": null,
+            "started_early": null, "checks": null, "found_late": null })
     );
     let edf = json_of(file, "pedf-vd", &["--overheads", EPYC]);
     assert_eq!(edf["jobs"]["missed"], 0);

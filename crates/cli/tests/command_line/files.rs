@@ -50,7 +50,7 @@ fn check_names_what_nobody_uses_and_the_rule_about_misses() {
     assert_eq!(done.exit, 0, "{}", done.stderr);
     assert!(done.stdout.contains("task.accesses"), "{}", done.stdout);
     assert!(done.stdout.contains("platform.cpus"), "{}", done.stdout);
-    let offset = "task.offset (in a)\n  - under rms, dms, cms, smc, pt, amc, zss, plrs, ocbp, edf, edf-vd, pedf-vd, hsf: counts in `simulate`";
+    let offset = "task.offset (in a)\n  - under rms, dms, cms, smc, pt, amc, zss, plrs, ocbp, edf, edf-vd, pedf-vd, hsf, io-amc: counts in `simulate`";
     assert!(done.stdout.contains(offset), "{}", done.stdout);
     assert!(
         done.stdout.contains("on_miss") && done.stdout.contains("amc"),

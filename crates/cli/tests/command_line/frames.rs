@@ -110,3 +110,19 @@ wcet        = { LO = 9.8 }
         assert!(said.contains(expected), "{said}");
     }
 }
+
+/// The shortest frame has a millisecond to spare, of which a real run takes a half.
+#[test]
+fn a_run_of_a_table_that_keeps_what_it_takes_says_how_much_is_left() {
+    for (overhead, takes) in [("slack", "1ms"), ("501us", "501us")] {
+        let option = format!("frame-overhead={overhead}");
+        let why = refused(&[FRAMES, "--policy", "ftts", "--set", &option]);
+        for words in [
+            format!("frame-overhead takes {takes} of the 1ms").as_str(),
+            "a real run takes 500us beside the jobs",
+            "leave frame-overhead out, or let it be 500us at most",
+        ] {
+            assert!(why.contains(words), "{overhead}: {why}");
+        }
+    }
+}

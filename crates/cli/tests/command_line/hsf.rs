@@ -5,7 +5,7 @@ use crate::support::{Done, Scratch, repository, vestal};
 const FIGURE_14: &str = "examples/hsf-figure-14.toml";
 
 /// A row of a chart with one column for a millisecond, in which each of `intervals` was executed.
-fn drawn(intervals: &[(usize, usize)], columns: usize) -> String {
+pub(crate) fn drawn(intervals: &[(usize, usize)], columns: usize) -> String {
     let mut row = vec![b'.'; columns];
     for &(from, to) in intervals {
         row[from..to].fill(b'#');
@@ -13,20 +13,21 @@ fn drawn(intervals: &[(usize, usize)], columns: usize) -> String {
     String::from_utf8(row).unwrap()
 }
 
-/// Simulates a file under `hsf` for so many milliseconds: what it printed as JSON, and what each task executed, by
+/// Simulates a file under a policy for so many milliseconds: what it printed as JSON, and what each task executed, by
 /// name, from the chart. The complete trace of the run replays clean.
-fn simulated(
+pub(crate) fn simulated(
+    policy: &str,
     file: &str,
     milliseconds: usize,
     more: &[&str],
 ) -> (serde_json::Value, Vec<(String, String)>) {
-    let scratch = Scratch::new(&format!("hsf-{}", file.replace('/', "-")));
+    let scratch = Scratch::new(&format!("{policy}-{}", file.replace('/', "-")));
     let chart = scratch.0.join("chart.txt");
     let trace = scratch.0.join("trace.vtrace");
     let (chart, trace) = (chart.to_str().unwrap(), trace.to_str().unwrap());
     let duration = format!("{milliseconds}ms");
     let arguments = [
-        "simulate", file, "--policy", "hsf", "--for", &duration, "--format", "json",
+        "simulate", file, "--policy", policy, "--for", &duration, "--format", "json",
     ];
     let traces = ["--trace", chart, "--trace", trace];
     let done = vestal(&[&arguments[..], &traces, more].concat());
@@ -49,7 +50,7 @@ fn simulated(
     (done.json(), rows)
 }
 
-fn row<'a>(rows: &'a [(String, String)], name: &str) -> &'a str {
+pub(crate) fn row<'a>(rows: &'a [(String, String)], name: &str) -> &'a str {
     &rows.iter().find(|(known, _)| known == name).unwrap().1
 }
 
@@ -64,7 +65,7 @@ fn row<'a>(rows: &'a [(String, String)], name: &str) -> &'a str {
 /// - 100: (10, 10). task2 runs to 105, and 5 are idled away to 110.
 #[test]
 fn figure_14_of_holenderski_with_period_30() {
-    let (result, rows) = simulated(FIGURE_14, 120, &[]);
+    let (result, rows) = simulated("hsf", FIGURE_14, 120, &[]);
     let task1 = [(5, 10), (35, 40), (65, 70), (95, 100)];
     let task2 = [(0, 5), (30, 35), (75, 80), (100, 105)];
     assert_eq!(row(&rows, "task1"), drawn(&task1, 120));
@@ -95,7 +96,7 @@ fn figure_14_of_holenderski_with_period_40() {
     );
     let scratch = Scratch::new("figure-14-40");
     let file = scratch.file("set.toml", &text);
-    let (_, rows) = simulated(file.to_str().unwrap(), 120, &[]);
+    let (_, rows) = simulated("hsf", file.to_str().unwrap(), 120, &[]);
     let task1 = [(5, 10), (35, 40), (65, 70), (95, 100)];
     let task2 = [(0, 5), (50, 55), (80, 85)];
     assert_eq!(row(&rows, "task1"), drawn(&task1, 120));
@@ -110,7 +111,7 @@ const EVENTS: [&str; 2] = ["--scenario", "examples/missimer-figures-5-6.csv"];
 /// task1, whose server has 8 again since 16, goes on at 26 and is done at 34, 2 after its deadline.
 #[test]
 fn figure_5_of_missimer_a_sporadic_server_postpones() {
-    let (result, rows) = simulated("examples/missimer-figure-5.toml", 36, &EVENTS);
+    let (result, rows) = simulated("hsf", "examples/missimer-figure-5.toml", 36, &EVENTS);
     assert_eq!(row(&rows, "task1"), drawn(&[(0, 8), (26, 34)], 36));
     let device = [(9, 10), (11, 12), (13, 14), (25, 26)];
     assert_eq!(row(&rows, "device"), drawn(&device, 36));
@@ -133,7 +134,7 @@ fn figure_5_of_missimer_a_sporadic_server_postpones() {
 /// server has 8 again, and is done at 24. At 32 its next job begins.
 #[test]
 fn figure_6_of_missimer_a_pibs_is_in_time() {
-    let (result, rows) = simulated("examples/missimer-figure-6.toml", 36, &EVENTS);
+    let (result, rows) = simulated("hsf", "examples/missimer-figure-6.toml", 36, &EVENTS);
     assert_eq!(
         row(&rows, "task1"),
         drawn(&[(0, 8), (16, 24), (32, 36)], 36)
@@ -305,4 +306,95 @@ fn real_runs_of_hsf_have_no_devices_and_nothing_to_observe_without_budgets() {
         "native",
     ];
     assert_eq!(vestal(&native).exit, 2);
+}
+
+/// What `analyze --test hsf` says of a file.
+fn analyzed(arguments: &[&str]) -> Done {
+    let done = vestal(&[&["analyze", "--test", "hsf"], arguments].concat());
+    assert!([0, 1].contains(&done.exit), "{}", done.stderr);
+    done
+}
+
+#[test]
+fn of_a_file_without_servers_it_is_said_which_ones_the_test_is_asked_about() {
+    let words = "the file has no servers: hsf is asked about a deferrable one for each task";
+    let done = analyzed(&["examples/fms.toml"]);
+    assert!(done.stderr.contains(words), "{}", done.stderr);
+    // Where no task is above the lowest level each server has the same budget in all modes.
+    assert!(
+        done.stdout.contains("server sensor-1 has others"),
+        "{}",
+        done.stdout
+    );
+    assert!(!analyzed(&[FIGURE_14]).stderr.contains(words));
+}
+
+/// Two tasks in one server: the more urgent one answers within 10, the other one within 15.
+#[test]
+fn given_priorities_are_those_inside_servers_and_nothing_else_is_said() {
+    let scratch = Scratch::new("hsf-priorities");
+    let task = |name: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncriticality = \"LO\"\nperiod = 100\nwcet = {{ LO = 5 }}\n"
+        )
+    };
+    let text = format!(
+        "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n{}{}[[server]]\nname = \"both\"\nkind = \"idling-periodic\"\nperiod = 20\ncapacity = 20\ntasks = [\"a\", \"b\"]\n",
+        task("a"),
+        task("b")
+    );
+    let file = scratch.file("two.toml", &text);
+    let file = file.to_str().unwrap();
+    let of = |first: u32, second: u32| {
+        let given = format!(
+            "{{ \"format\": \"vestal-parameters/1\", \"priorities\": {{ \"a\": {first}, \"b\": {second} }} }}"
+        );
+        let given = scratch.file("given.json", &given);
+        let arguments = [
+            file,
+            "--parameters",
+            given.to_str().unwrap(),
+            "--format",
+            "json",
+        ];
+        let done = analyzed(&arguments);
+        assert!(!done.stderr.contains("do not use"), "{}", done.stderr);
+        let json = done.json();
+        let tasks = &json["results"][0]["tasks"];
+        [0, 1].map(|task| tasks[task]["response_ns"]["LO"].as_u64().unwrap() / 1_000_000)
+    };
+    assert_eq!(of(2, 1), [5, 10]);
+    assert_eq!(of(1, 2), [10, 5]);
+}
+
+/// The bounds of the example in `vestal explain io-amc-rtb`, and the order that was found as parameters.
+#[test]
+fn bounds_of_servers_have_the_numbers_of_their_equations() {
+    let file = "examples/io-amc.toml";
+    let scratch = Scratch::new("io-amc");
+    let parameters = scratch.0.join("servers.json");
+    let parameters = parameters.to_str().unwrap();
+    let analyze = ["analyze", file, "--test", "io-amc-rtb", "--format", "json"];
+    let done = vestal(&[&analyze[..], &["--emit", parameters]].concat());
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let found = done.json();
+    let servers = &found["results"][0]["servers"];
+    assert_eq!(servers[2]["priority"], 1);
+    let expected = serde_json::json!([
+        { "equation": 12, "on_behalf_of": "control", "bound_ns": 8_850_000 },
+        { "equation": 13, "on_behalf_of": "control", "bound_ns": 9_800_000 },
+        { "equation": 15, "on_behalf_of": "control", "bound_ns": 13_700_000 },
+    ]);
+    assert_eq!(servers[4]["equations"], expected);
+    let again = vestal(&[&analyze[..], &["--parameters", parameters]].concat());
+    assert_eq!(again.json()["results"][0]["servers"], *servers);
+    let other = vestal(&["analyze", FIGURE_14, "--test", "hsf", "--format", "json"]);
+    let other = other.json();
+    assert_eq!(other["results"][0]["servers"][0].get("equations"), None);
+    let why = vestal(&["analyze", "examples/pibs.toml", "--test", "ss-rta"]);
+    assert!(
+        why.stdout.contains("server bottom-half is a PIBS"),
+        "{}",
+        why.stdout
+    );
 }

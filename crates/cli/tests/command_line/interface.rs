@@ -1,7 +1,7 @@
 //! What all commands have in common: names, errors, JSON, pipes, pages.
 
 use crate::FMS;
-use crate::support::{Scratch, command, shell, vestal};
+use crate::support::{Scratch, command, on_one_cpu, shell, vestal};
 use std::io::Read;
 use std::process::Stdio;
 
@@ -61,11 +61,7 @@ fn the_page_of_interfaces_lists_the_tests_that_this_version_knows() {
 
 #[test]
 fn what_a_later_version_has_says_so() {
-    let planned: [&[&str]; 3] = [
-        &["convert", "a", "b"],
-        &["analyze", FMS, "--test", "io-amc-rtb"],
-        &["simulate", FMS, "--policy", "io-amc"],
-    ];
+    let planned: [&[&str]; 2] = [&["convert", "a", "b"], &["analyze", FMS, "--test", "mc2"]];
     let help = shell("vestal --help; vestal analyze --help; vestal run --help");
     for arguments in planned {
         let done = vestal(arguments);
@@ -276,6 +272,55 @@ fn the_live_view_needs_its_feature_and_a_terminal() {
     assert!(done.stderr.contains(help), "{}", done.stderr);
 }
 
+/// Runs that were measured otherwise are not put beside new ones, and stay as they are.
+#[test]
+fn a_measurement_of_shares_goes_on_with_its_own_runs_alone() {
+    let scratch = Scratch::new("shares-of-others");
+    let runs = scratch.0.join("runs.jsonl");
+    let folder = scratch.0.to_str().unwrap();
+    let head = r#"{"format":"vestal-shares/1","version":"0.0.0","machine":"m","cpus":[],"interval_ns":[1,2]}"#;
+    for (text, why) in [
+        ("nonsense\n".to_owned(), "line 1"),
+        // What a run is is not looked at before. A head alone binds nobody.
+        (format!("{head}\n{{}}\n"), "another version of vestal"),
+    ] {
+        std::fs::write(&runs, &text).unwrap();
+        let line = [
+            "bench",
+            "overhead",
+            "--paper",
+            "sigrist2015",
+            "--quick",
+            "-o",
+        ];
+        let done = vestal(&[&line[..], &[folder]].concat());
+        assert_eq!(done.exit, 2, "{}", done.stderr);
+        for words in [why, "runs.jsonl", "name another directory"] {
+            assert!(done.stderr.contains(words), "{words}: {}", done.stderr);
+        }
+        assert_eq!(std::fs::read_to_string(&runs).unwrap(), text);
+    }
+}
+
+/// Both would write pages of the same name.
+#[test]
+fn a_directory_of_another_experiment_is_refused_before_anything_is_measured() {
+    for (paper, file) in [
+        ("huang2014", "runs.jsonl"),
+        ("sigrist2015", "measured.json"),
+    ] {
+        let scratch = Scratch::new(&format!("another-experiment-{paper}"));
+        std::fs::write(scratch.0.join(file), "kept").unwrap();
+        let folder = scratch.0.to_str().unwrap();
+        let done = vestal(&["bench", "overhead", "--paper", paper, "-o", folder]);
+        assert_eq!(done.exit, 2, "{}", done.stderr);
+        for words in [file, "is of another experiment", "name another directory"] {
+            assert!(done.stderr.contains(words), "{words}: {}", done.stderr);
+        }
+        assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 1);
+    }
+}
+
 #[test]
 fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
     for (arguments, answer) in [
@@ -291,6 +336,18 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
             "--cpus is an option of",
         ),
         (&["bench", "x"], "vestal bench overhead"),
+        (&["bench", "overhead"], "--paper sigrist2015"),
+        (
+            &[
+                "bench",
+                "overhead",
+                "--paper",
+                "sigrist2015",
+                "--cpus",
+                "0,0",
+            ],
+            "a CPU is named twice",
+        ),
     ] {
         let done = vestal(arguments);
         assert_eq!(done.exit, 2, "{arguments:?}");
@@ -300,4 +357,31 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
             done.stderr
         );
     }
+}
+
+#[test]
+fn help_lists_every_exit_code_of_the_page_of_interfaces() {
+    let page = include_str!("../../../../docs/interfaces.md");
+    let (_, section) = page.split_once("## Exit codes").unwrap();
+    let (section, _) = section.split_once("###").unwrap();
+    let codes: Vec<u8> = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
+        .collect();
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+    let help = vestal(&["--help"]).stdout;
+    let (_, listed) = help.split_once("Exit codes: ").unwrap();
+    for code in codes {
+        let begins = |part: &str| part.trim().starts_with(&format!("{code} "));
+        assert!(listed.split(',').any(begins), "{code}: {listed}");
+    }
+}
+
+/// Without the right to SCHED_FIFO that is what is said.
+#[cfg(target_os = "linux")]
+#[test]
+fn barriers_on_one_cpu_are_more_than_this_machine_can_do() {
+    let one = on_one_cpu(&["bench", "barriers"]);
+    assert_eq!(one.exit, 3, "{}", one.stderr);
+    assert!(one.stderr.contains("mend it with: "), "{}", one.stderr);
 }

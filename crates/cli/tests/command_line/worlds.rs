@@ -94,11 +94,16 @@ fn has_the_parts_of_cpus_and_frames(document: &serde_json::Value) {
         keys(&document["frames"]),
         [
             "barrier",
+            "checks",
             "clock",
+            "dispatcher",
+            "found_late",
             "lo_skipped",
             "overhead_ns",
             "overrun",
             "skipped",
+            "started_early",
+            "sub_frame_init",
             "total",
             "unprovoked",
             "unprovoked_undecided"

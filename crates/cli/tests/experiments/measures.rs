@@ -283,17 +283,4 @@ fn nonsense_in_an_experiment_file_is_found_where_it_stands() {
             done.stderr
         );
     }
-    let planned = text.replacen("\"rms\"", "\"io-amc\"", 1);
-    let file = scratch.file("planned.toml", &planned);
-    let done = vestal(&[
-        "sweep",
-        file.to_str().unwrap(),
-        "-o",
-        scratch.0.to_str().unwrap(),
-    ]);
-    assert!(
-        done.exit == 2 && done.stderr.contains("not in this version"),
-        "{}",
-        done.stderr
-    );
 }

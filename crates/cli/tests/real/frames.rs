@@ -235,3 +235,35 @@ fn a_stop_reaches_walkers_wherever_they_wait() {
         );
     }
 }
+
+/// Who asks is another thread: as many frames and barriers, and a replay by the same engine.
+#[test]
+fn the_threads_of_the_paper_have_their_race_counted_and_are_replayed_as_walkers_are() {
+    let scratch = Scratch::new("frames-paper");
+    let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
+    let asked = ["--mechanism", "sigrist2015", "--for", "500ms"];
+    for (init, entries) in [("global", "0,1"), ("distributed", "0,1")] {
+        let option = format!("sub-frame-init={init}");
+        let more = [
+            "--set",
+            &option,
+            "--scenario",
+            "overrun=0.5",
+            "--trace",
+            &trace,
+        ];
+        let result = run(FRAMES, "pthread", entries, &[&asked[..], &more].concat());
+        let frames = &result["frames"];
+        assert_eq!(frames["total"], 50, "{frames}");
+        assert_eq!(frames["dispatcher"], "shared", "{frames}");
+        assert_eq!(frames["sub_frame_init"], init, "{frames}");
+        let [early, late, dropped] =
+            ["started_early", "found_late", "lo_skipped"].map(|key| frames[key].as_u64().unwrap());
+        assert!(init == "distributed" || early == 0, "{frames}");
+        // Whatever was found late was dropped; what is late by less than a wake-up may not be found.
+        assert!(late <= dropped && dropped > 0 && late > 0, "{frames}");
+        assert_eq!(result["machine"]["mechanism"], "sigrist2015");
+        let replayed = vestal(&["replay", &trace]);
+        assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+    }
+}

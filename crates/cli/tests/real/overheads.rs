@@ -90,6 +90,62 @@ fn assert_costs_are_taken(mechanisms: &[serde_json::Value], result: &std::path::
     }
 }
 
+/// Counts and structure; what the shares are is for a machine without other work.
+#[test]
+fn shares_of_the_time_are_measured_and_kept() {
+    let scratch = Scratch::new("shares");
+    let folder = scratch.0.join("out");
+    let line = "bench overhead --paper sigrist2015 --quick --repetitions 1 --format json -o";
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let done = vestal(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    let list = |key: &str| document[key].as_array().unwrap().clone();
+    assert_eq!(document["interrupted"], false);
+    let cells = list("cells");
+    for (name, parts) in [
+        ("ftts/spin", 6),
+        ("ftts/futex", 6),
+        ("ftts/pthread", 6),
+        ("pedf-vd/manager", 4),
+        ("pedf-vd/remainder", 4),
+        ("pedf-vd/heartbeat", 4),
+    ] {
+        let own = cells.iter().filter(|cell| cell["variant"] == name);
+        let own = own.filter(|cell| cell["extrapolated"] == false);
+        let cpus: Vec<u64> = own
+            .clone()
+            .map(|cell| cell["cpus"].as_u64().unwrap())
+            .collect();
+        assert_eq!(cpus, [1, 2], "{name}");
+        for cell in own {
+            let count = |key: &str| cell[key].as_u64().unwrap();
+            assert_eq!(count("runs") + count("left_out"), 1, "{cell}");
+            let found = cell["parts"].as_object().unwrap();
+            assert_eq!(found.len(), parts, "{cell}");
+            let shares = found.values().map(|part| part["mean"].as_f64().unwrap());
+            let all = cell["scheduler"]["mean"].as_f64().unwrap();
+            assert!((shares.sum::<f64>() - all).abs() < 1e-6, "{cell}");
+            // Of one that was late, for instance because others had the CPU, nothing counts.
+            assert_eq!(all > 0.0, count("runs") == 1, "{cell}");
+        }
+    }
+    assert_eq!(list("claims").len(), 14);
+    for name in ["claims.md", "result.json"] {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+    let all: u64 = cells.iter().chain(&list("flight")).fold(0, |sum, cell| {
+        let counts = |key: &str| cell[key].as_u64().unwrap();
+        match cell["extrapolated"] == false {
+            true => sum + counts("runs") + counts("left_out"),
+            false => sum,
+        }
+    });
+    let kept = std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    // A line for what all have in common.
+    assert_eq!(kept.lines().count() as u64, 1 + all);
+}
+
 /// Without a file it is measured first.
 #[test]
 fn advice_is_given_about_this_machine() {

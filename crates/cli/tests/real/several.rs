@@ -42,15 +42,15 @@ wcet        = { LO = 4 }
 cpu         = 1
 "#;
 
-/// The run of that set with these entries of `--cpus`, and what its replay says.
-fn run_and_replay(entries: &str) -> (Value, String) {
+/// The run of that set with these entries of `--cpus` and more options, and what its replay says.
+fn run_and_replay(entries: &str, more: &[&str]) -> (Value, String) {
     let scratch = Scratch::new("several-cpus");
     let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
     let (file, parameters, trace) = (path("set.toml"), path("p.json"), path("run.vtrace"));
     std::fs::write(&file, SET).unwrap();
     let analyzed = vestal(&["analyze", &file, "--test", "pedf-vd", "--emit", &parameters]);
     assert_eq!(analyzed.exit, 0, "{}", analyzed.stderr);
-    let done = vestal(&[
+    let run = [
         "run",
         &file,
         "--policy",
@@ -67,7 +67,8 @@ fn run_and_replay(entries: &str) -> (Value, String) {
         &trace,
         "--format",
         "json",
-    ]);
+    ];
+    let done = vestal(&[&run[..], more].concat());
     assert!([0, 5].contains(&done.exit), "{entries}: {}", done.stderr);
     let replayed = vestal(&["replay", &trace]);
     assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
@@ -78,27 +79,54 @@ fn run_and_replay(entries: &str) -> (Value, String) {
 fn each_cpu_has_its_tasks_its_modes_and_a_domain_that_is_replayed() {
     // Of its own, or both on one.
     for entries in ["0,1", "0,0"] {
-        let (result, replayed) = run_and_replay(entries);
-        let names = ["brake", "steering", "radio", "camera"];
-        let tasks = result["tasks"].as_array().unwrap();
-        for ((task, name), cpu) in tasks.iter().zip(names).zip([0, 1, 0, 1]) {
-            assert_eq!((&task["name"], &task["cpu"]), (&json!(name), &json!(cpu)));
-        }
-        let released: Vec<&Value> = tasks.iter().map(|task| &task["released"]).collect();
-        assert_eq!(released, [50, 50, 25, 25], "{entries}");
-        let cpus = result["cpus"].as_array().unwrap();
-        let cpus: Vec<&Value> = cpus.iter().map(|cpu| &cpu["cpu"]).collect();
-        assert_eq!(cpus, [0, 1], "{entries}");
-        // A mode rises by a task of its CPU.
-        let rises = result["modes"].as_array().unwrap().iter();
-        let rises = rises.filter(|change| change["to"] == "HI");
-        let causes = rises.map(|change| (change["cpu"].to_string(), change["cause"].to_string()));
-        let causes: BTreeSet<(String, String)> = causes.collect();
-        let expected = [("0", "\"brake\""), ("1", "\"steering\"")];
-        let expected = expected.map(|(cpu, task)| (cpu.to_owned(), task.to_owned()));
-        assert_eq!(causes, BTreeSet::from(expected), "{entries}");
-        for said in ["CPU 0: ", "CPU 1: ", "every plan is equal"] {
-            assert!(replayed.contains(said), "{entries}: {replayed}");
+        decides_on_each_cpu(entries, &[]);
+    }
+}
+
+/// Dispatchers on the CPUs of the workers, and all on one of their own.
+#[test]
+fn the_threads_of_sigrist_et_al_decide_on_each_cpu() {
+    let mechanism = "--mechanism=sigrist2015";
+    for (entries, more) in [
+        ("0,1", &[mechanism][..]),
+        ("0,0,1", &[mechanism, "--set=dispatcher=own"]),
+    ] {
+        let machine = decides_on_each_cpu(entries, more);
+        assert_eq!(machine["mechanism"], "sigrist2015", "{machine:#}");
+        assert_eq!(machine["monitor"], "manager", "{machine:#}");
+        assert_eq!(machine["monitoring"]["beyond_bound"], 0, "{machine:#}");
+        let own = &machine["own"];
+        // 50 instants with arrivals and 75 jobs on each CPU; a checker is told of each and of its end.
+        for (threads, least) in [("dispatcher", 100), ("checkers", 150)] {
+            let switches = own[threads]["voluntary"].as_u64().unwrap();
+            assert!(switches >= least, "{threads}: {own:#}");
         }
     }
+}
+
+/// Runs the set like that; gives what the machine did.
+fn decides_on_each_cpu(entries: &str, more: &[&str]) -> Value {
+    let (result, replayed) = run_and_replay(entries, more);
+    let names = ["brake", "steering", "radio", "camera"];
+    let tasks = result["tasks"].as_array().unwrap();
+    for ((task, name), cpu) in tasks.iter().zip(names).zip([0, 1, 0, 1]) {
+        assert_eq!((&task["name"], &task["cpu"]), (&json!(name), &json!(cpu)));
+    }
+    let released: Vec<&Value> = tasks.iter().map(|task| &task["released"]).collect();
+    assert_eq!(released, [50, 50, 25, 25], "{entries}");
+    let cpus = result["cpus"].as_array().unwrap();
+    let cpus: Vec<&Value> = cpus.iter().map(|cpu| &cpu["cpu"]).collect();
+    assert_eq!(cpus, [0, 1], "{entries}");
+    // A mode rises by a task of its CPU.
+    let rises = result["modes"].as_array().unwrap().iter();
+    let rises = rises.filter(|change| change["to"] == "HI");
+    let causes = rises.map(|change| (change["cpu"].to_string(), change["cause"].to_string()));
+    let causes: BTreeSet<(String, String)> = causes.collect();
+    let expected = [("0", "\"brake\""), ("1", "\"steering\"")];
+    let expected = expected.map(|(cpu, task)| (cpu.to_owned(), task.to_owned()));
+    assert_eq!(causes, BTreeSet::from(expected), "{entries}");
+    for said in ["CPU 0: ", "CPU 1: ", "every plan is equal"] {
+        assert!(replayed.contains(said), "{entries}: {replayed}");
+    }
+    result["machine"].clone()
 }

@@ -169,9 +169,10 @@ fn name_and_priority(stat: &str) -> (String, u32) {
 }
 
 /// The real-time threads of a run of this file, of which there are so many, as the kernel has them while jobs come and go.
-fn threads_of(file: &str, policy: &str, count: usize) -> BTreeMap<String, u32> {
+fn threads_of(file: &str, options: &[&str], count: usize) -> BTreeMap<String, u32> {
     let file = format!("examples/sigrist2015/{file}");
-    let mut run = command(&["run", &file, "--policy", policy, "--for", "1s"])
+    let line = [&["run", &file, "--for", "1s", "--policy"][..], options].concat();
+    let mut run = command(&line)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -203,7 +204,7 @@ fn by_name<const N: usize>(threads: [(&str, u32); N]) -> BTreeMap<String, u32> {
 /// themselves.
 #[test]
 fn the_priorities_of_the_threads_of_a_run() {
-    let managed = threads_of("fig1.toml", "edf-vd", 5);
+    let managed = threads_of("fig1.toml", &["edf-vd"], 5);
     let above = ["vestal-watchdog", "vestal-manager"].map(|name| managed[name]);
     assert_eq!(above, [4, 3], "{managed:?}");
     for worker in ["vestal-0", "vestal-1", "vestal-2"] {
@@ -218,14 +219,18 @@ fn the_priorities_of_the_threads_of_a_run() {
         ("vestal-2", 2),
         ("vestal-idle", 1),
     ]);
-    assert_eq!(threads_of("fig1.toml", "amc", 6), native);
+    assert_eq!(threads_of("fig1.toml", &["amc"], 6), native);
+    let paper = threads_of("fig1.toml", &["edf-vd", "--mechanism=sigrist2015"], 9);
+    let above = ["watchdog", "dispatch", "manager", "c0", "c1", "c2"];
+    let above = above.map(|name| paper[&format!("vestal-{name}")]);
+    assert_eq!(above, [6, 5, 4, 3, 3, 3], "{paper:?}");
     let frames = by_name([
         ("vestal-watchdog", 4),
         ("vestal-0-walker", 2),
         ("vestal-1-walker", 2),
     ]);
     let file = "table-3-i5-two-cpus.toml";
-    assert_eq!(threads_of(file, "ftts", 3), frames);
+    assert_eq!(threads_of(file, &["ftts"], 3), frames);
 }
 
 /// Those of Table III.
@@ -261,6 +266,12 @@ fn the_flight_management_system_on_two_cpus() {
                 assert_eq!(task["completed"], task["released"], "{column}: {task}");
             }
         }
+        // Some tens of milliseconds, where C(HI) is some ten.
+        let hi = tasks
+            .iter()
+            .filter(|task| HI_TASKS.contains(&task["name"].as_str().unwrap()));
+        let beyond: u64 = hi.map(|task| task["overruns"].as_u64().unwrap()).sum();
+        assert!(beyond > 0 || !is_late, "{column}: {tasks:?}");
         let frames = &result["frames"];
         assert_eq!(frames["total"], 10, "{column}");
         // Ten MiB take longer than the tens of microseconds of this column, and the half millisecond beside.

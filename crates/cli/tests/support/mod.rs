@@ -65,6 +65,12 @@ pub(crate) fn interruptible(arguments: &[&str]) -> Command {
     program(&[&["env", "--default-signal=INT,TERM", VESTAL], arguments].concat())
 }
 
+/// What the program does that may use one CPU.
+pub(crate) fn on_one_cpu(arguments: &[&str]) -> Done {
+    let done = program(&[&["taskset", "-c", "0", VESTAL], arguments].concat()).output();
+    done.unwrap().into()
+}
+
 /// What the program did.
 pub(crate) struct Done {
     pub(crate) exit: i32,

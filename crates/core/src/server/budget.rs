@@ -10,7 +10,9 @@
 //!
 //! Invariants: I1 `left <= capacity`; I2 there is a debt only when nothing is left. What was executed beyond the budget is a *debt* that the next
 //! replenishments pay: a world that stops jobs a little late takes nothing from other servers in the long
-//! run. In a world that stops in time it stays zero, and the budget is the textbook's.
+//! run. In a world that stops in time it stays zero, and the budget is the textbook's. What was used of a capacity that
+//! has become smaller than that is *withheld* until the next replenishment: a capacity that falls and rises again gives
+//! nothing twice.
 
 use crate::time::{Duration, Instant, Service};
 
@@ -21,6 +23,8 @@ pub struct PeriodicBudget {
     capacity: Service,
     left: Service,
     debt: Service,
+    /// What was used beyond the present capacity when that was larger.
+    withheld: Service,
     next: Instant,
 }
 
@@ -33,6 +37,7 @@ impl PeriodicBudget {
             capacity,
             left: capacity,
             debt: Service::ZERO,
+            withheld: Service::ZERO,
             next: Instant::EPOCH.saturating_add(period),
         }
     }
@@ -56,9 +61,10 @@ impl PeriodicBudget {
         self.debt = self.debt.saturating_add(beyond);
     }
 
-    /// Gives up what is left.
+    /// Gives up what is left, and what a larger capacity would give.
     pub fn discard(&mut self) {
         self.left = Service::ZERO;
+        self.withheld = Service::from_nanos(u64::MAX);
     }
 
     /// Passes all replenishments up to `now`; returns the instant of the last one passed. O(1).
@@ -71,16 +77,18 @@ impl PeriodicBudget {
         self.debt = self.debt.saturating_sub(self.capacity.saturating_mul(more));
         self.left = self.capacity.saturating_sub(self.debt);
         self.debt = self.debt.saturating_sub(self.capacity);
+        self.withheld = Service::ZERO;
         Some(last)
     }
 
-    /// Changes the capacity; what is left grows or shrinks by the same amount.
+    /// Changes the capacity; what was used of the old one since the last replenishment is used of the new one.
     pub fn set_capacity(&mut self, capacity: Service) {
-        let more = capacity.saturating_sub(self.capacity);
-        let less = self.capacity.saturating_sub(capacity);
-        let paid = more.saturating_sub(self.debt);
-        self.debt = self.debt.saturating_sub(more);
-        self.left = self.left.saturating_add(paid).saturating_sub(less);
+        let used = self.capacity.saturating_sub(self.left);
+        let used = used.saturating_add(self.withheld);
+        let left = capacity.saturating_sub(used);
+        self.withheld = used.saturating_sub(capacity);
+        self.left = left.saturating_sub(self.debt);
+        self.debt = self.debt.saturating_sub(left);
         self.capacity = capacity;
     }
 
@@ -113,6 +121,20 @@ mod tests {
         assert_eq!(budget.left(), Service::from_nanos(4));
         assert_eq!(budget.replenish(at(45)), Some(at(40)));
         assert_eq!(budget.next_replenishment(), at(50));
+    }
+
+    #[test]
+    fn what_was_used_is_used_after_a_capacity_that_fell_and_rises_again() {
+        let mut budget = budget();
+        budget.charge(Service::from_nanos(3));
+        for (capacity, left) in [(2, 0), (0, 0), (4, 1), (6, 3), (2, 0), (8, 5)] {
+            budget.set_capacity(Service::from_nanos(capacity));
+            assert_eq!(budget.left(), Service::from_nanos(left), "{capacity}");
+        }
+        budget.set_capacity(Service::from_nanos(1));
+        budget.replenish(at(10));
+        budget.set_capacity(Service::from_nanos(4));
+        assert_eq!(budget.left(), Service::from_nanos(4));
     }
 
     #[test]

@@ -272,6 +272,17 @@ impl Server {
         }
     }
 
+    /// There is work, and less at hand than `granularity` cannot be enforced: it is discarded. O(list length).
+    pub fn discard_below(&mut self, chunks: &mut [Chunk], now: Instant, granularity: Service) {
+        if let Self::Sporadic(server) = self {
+            return server.discard_below(chunks, now, granularity);
+        }
+        let rest = self.remaining(chunks, now);
+        if rest < granularity {
+            self.charge(chunks, now, rest);
+        }
+    }
+
     /// The next instant at which its budget changes by time alone in a way that matters; `work`:
     /// it has work.
     #[must_use]

@@ -23,8 +23,9 @@
 //!   at least that criticality only (the engine sees to it);
 //! - (c) capacities round down, distances round up, and the burst starts at the instant that the world
 //!   *confirmed*, not at the one that was planned;
-//! - (d) a burst under way when the mode rises may end with the capacity it started with, unless its server or its
-//!   host has no place in the new mode; at the return to mode 0 it ends at once (the engine sees to both);
+//! - (d) a burst under way when the mode rises has the capacity of the new mode from its start on: with a larger share
+//!   more, with a smaller one no more than the bound of that mode counts on; it ends if its server or its host has no
+//!   place in the new mode, and at the return to mode 0 (the engine sees to these);
 //! - (e) arrivals count before the test for no work: an interrupt at the instant at which a burst runs
 //!   out of work extends it.
 //!
@@ -261,18 +262,43 @@ impl Pibs {
         self.phase = Phase::Resting;
     }
 
-    /// The mode has changed. A burst under way that was not ended keeps its capacity (rule d).
+    /// The mode has changed.
     pub fn set_utilization(&mut self, utilization: Utilization) {
         self.utilization = utilization;
     }
 
-    /// The mode has risen: with a larger share a burst that is over counts for a shorter time.
+    /// The mode has risen, and its host has this period: a burst under way goes on with the capacity of the new mode
+    /// (rule d). It ends if that is used up.
+    pub fn resize(&mut self, period: Duration) {
+        let capacity = self.capacity_for(period);
+        let used = match &mut self.phase {
+            Phase::Resting => return,
+            Phase::Activated(activation) => {
+                activation.capacity = capacity;
+                Service::ZERO
+            }
+            Phase::Burst {
+                activation, used, ..
+            } => {
+                activation.capacity = capacity;
+                *used
+            }
+        };
+        if used >= capacity {
+            self.end_burst();
+        }
+    }
+
+    /// The mode has risen: with a larger share the last burst counts for a shorter time, whether it is over or not.
     pub fn regain(&mut self) {
-        if self.phase == Phase::Resting && self.utilization.exceeds(self.share) {
+        if !self.utilization.exceeds(self.share) {
+            return;
+        }
+        self.share = self.utilization;
+        if self.phase == Phase::Resting {
             let (start, used) = self.last;
             let eligible = start.saturating_add(self.utilization.distance_ceil(used));
             self.eligible = self.eligible.min(eligible);
-            self.share = self.utilization;
         }
     }
 

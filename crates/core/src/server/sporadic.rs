@@ -28,7 +28,9 @@
 //! walk of the list however large it is, and a chunk never comes back before the last one. A mode
 //! change adds to the chunk at hand; to a use that ends in the same decision, as of its beginning; else as of the
 //! present, because a use that ended before comes back by itself and leaves a gap that the increase must not fill.
-//! It takes away what would come back last, which is what was used most recently.
+//! It takes away what would come back last, which is what was used most recently, and remembers that: an increase within
+//! the period gives it back when it would have come back, as one chunk. So a server whose capacity falls and rises again
+//! executes no more for that.
 //!
 //! Invariants, checked by [`Sporadic::is_consistent`] after every decision in the tests: I1 the
 //! amounts sum up to the capacity; I2 the list holds between 1 chunk (0 for a capacity of zero) and
@@ -77,10 +79,14 @@ pub struct Sporadic {
     capacity: Service,
     when_full: WhenFull,
     len: usize,
+    /// The largest `len` there was.
+    longest: usize,
     usage: Service,
     active: bool,
     /// When a chunk was used up last.
     used_up_at: Option<Instant>,
+    /// What was used and is no part of the present capacity, and when the last of it would have come back.
+    withheld: Chunk,
 }
 
 impl Sporadic {
@@ -98,9 +104,11 @@ impl Sporadic {
             capacity,
             when_full,
             len: 0,
+            longest: 0,
             usage: Service::ZERO,
             active: false,
             used_up_at: None,
+            withheld: Chunk::NONE,
         };
         server.insert(
             chunks,
@@ -118,6 +126,12 @@ impl Sporadic {
         chunks.get(..self.len).unwrap_or(&[])
     }
 
+    /// How many chunks the list had when it was longest.
+    #[must_use]
+    pub const fn longest(&self) -> usize {
+        self.longest
+    }
+
     pub(super) fn remaining(&self, chunks: &[Chunk], now: Instant) -> Service {
         match self.list(chunks).first() {
             Some(first) if first.due <= now => first.amount.saturating_sub(self.usage),
@@ -132,8 +146,12 @@ impl Sporadic {
 
     /// Usage grows; when the first chunk is used up it comes back a period later.
     pub(super) fn charge(&mut self, chunks: &mut [Chunk], now: Instant, amount: Service) {
-        if self.capacity.is_zero() || amount.is_zero() {
+        if amount.is_zero() {
             return;
+        }
+        if self.capacity.is_zero() {
+            // The world stopped it late.
+            return self.withhold(now, now.saturating_add(self.period), amount);
         }
         self.usage = self.usage.saturating_add(amount);
         if !self.remaining(chunks, now).is_zero() {
@@ -143,27 +161,37 @@ impl Sporadic {
             self.used_up_at = Some(now);
             self.skip_whole_capacities(chunks);
         }
-        // Each turn takes one amount out of a usage below the sum of all: at most `len` turns.
-        for _ in 0..self.len {
-            let Some(&first) = self.list(chunks).first() else {
-                return;
-            };
-            let Some(rest) = self.usage.checked_sub(first.amount) else {
-                break;
-            };
-            self.usage = rest;
-            self.used_up_at = Some(now);
-            self.pop(chunks);
-            // Never before what comes back last: only after an overrun is that later than a period,
-            // and then each chunk is still taken once.
-            let last = self.list(chunks).last().map_or(first.due, |last| last.due);
-            let mut later = self.a_period_later(first);
-            later.due = later.due.max(last);
-            self.insert(chunks, later);
-        }
+        self.put_used_up_behind(chunks, now);
         if !self.usage.is_zero() {
             self.delay_by_overrun(chunks, self.usage.min(amount));
         }
+    }
+
+    /// Takes whole chunks out of the usage, which is below the sum of all; each comes back a period later.
+    fn put_used_up_behind(&mut self, chunks: &mut [Chunk], now: Instant) {
+        let mut count = 0_usize;
+        for chunk in self.list(chunks) {
+            let Some(rest) = self.usage.checked_sub(chunk.amount) else {
+                break;
+            };
+            self.usage = rest;
+            count = count.saturating_add(1);
+        }
+        if count == 0 {
+            return;
+        }
+        self.used_up_at = Some(now);
+        // Never before what comes back last: only after an overrun is that later than a period, and then each chunk is
+        // still taken once.
+        let mut last = self
+            .list(chunks)
+            .last()
+            .map_or(Instant::EPOCH, |last| last.due);
+        for chunk in chunks.iter_mut().take(count) {
+            chunk.due = chunk.due.saturating_add(self.period).max(last);
+            last = chunk.due;
+        }
+        self.put_behind(chunks, count);
     }
 
     fn skip_whole_capacities(&mut self, chunks: &mut [Chunk]) {
@@ -186,15 +214,27 @@ impl Sporadic {
         if let Some(first) = chunks.first_mut() {
             first.due = first.due.saturating_add(overrun.time_on_dedicated_cpu());
         }
-        while let &[first, second, ..] = self.list(chunks) {
-            if first
-                .due
-                .saturating_add(first.amount.time_on_dedicated_cpu())
-                < second.due
-            {
+        self.merge_what_meets(chunks, Service::ZERO);
+    }
+
+    /// What comes back while the first chunk lasts, of which so much is gone, joins it.
+    fn merge_what_meets(&mut self, chunks: &mut [Chunk], used: Service) {
+        let Some(&Chunk { due, .. }) = self.list(chunks).first() else {
+            return;
+        };
+        let mut amount = Service::ZERO;
+        let mut count = 0_usize;
+        for chunk in self.list(chunks) {
+            let left = amount.saturating_sub(used).time_on_dedicated_cpu();
+            if count > 0 && chunk.due > due.saturating_add(left) {
                 break;
             }
-            self.merge_first_two(chunks, first.due);
+            amount = amount.saturating_add(chunk.amount);
+            count = count.saturating_add(1);
+        }
+        self.remove_first(chunks, count.saturating_sub(1));
+        if let Some(first) = chunks.first_mut() {
+            *first = Chunk { due, amount };
         }
     }
 
@@ -223,13 +263,7 @@ impl Sporadic {
         if let Some(first) = chunks.first_mut() {
             first.due = now;
         }
-        while let &[first, second, ..] = self.list(chunks) {
-            let left = first.amount.saturating_sub(self.usage);
-            if second.due > now.saturating_add(left.time_on_dedicated_cpu()) {
-                break;
-            }
-            self.merge_first_two(chunks, now);
-        }
+        self.merge_what_meets(chunks, self.usage);
     }
 
     /// There is no more work: what was used comes back a period after its beginning. Returns what
@@ -252,7 +286,7 @@ impl Sporadic {
         match self.when_full {
             WhenFull::MergeHead if full => {
                 postponed = rest;
-                self.pop(chunks);
+                self.remove_first(chunks, 1);
                 if let Some(second) = chunks.first_mut() {
                     second.amount = second.amount.saturating_add(rest);
                 }
@@ -270,8 +304,36 @@ impl Sporadic {
         postponed
     }
 
+    /// Discards what is at hand in parts below `granularity`, up to the first one that is not. Those that would come back
+    /// before now are discarded again, as often as that happens.
+    pub(super) fn discard_below(
+        &mut self,
+        chunks: &mut [Chunk],
+        now: Instant,
+        granularity: Service,
+    ) {
+        let (mut sum, mut usage) = (Service::ZERO, self.usage);
+        let mut last = Instant::EPOCH;
+        for chunk in chunks.iter_mut().take(self.len) {
+            let rest = chunk.amount.saturating_sub(usage);
+            if chunk.due > now || rest >= granularity {
+                break;
+            }
+            if chunk.amount < granularity {
+                let periods = now.saturating_since(chunk.due).div_floor(self.period);
+                let passed = self.period.saturating_mul(periods.unwrap_or(0));
+                chunk.due = chunk.due.saturating_add(passed).max(last);
+            }
+            last = chunk.due;
+            sum = sum.saturating_add(rest);
+            usage = Service::ZERO;
+        }
+        self.charge(chunks, now, sum);
+    }
+
     /// The mode has changed. More: the difference is at hand at once, and comes back together with
-    /// the present use if there is one. Less: the part that would come back last is gone.
+    /// the present use if there is one, unless it was used before and taken away. Less: the part that would come back
+    /// last is gone, and remembered if it was used.
     pub(super) fn set_capacity(&mut self, chunks: &mut [Chunk], now: Instant, capacity: Service) {
         let more = capacity.saturating_sub(self.capacity);
         let mut less = self.capacity.saturating_sub(capacity);
@@ -285,6 +347,8 @@ impl Sporadic {
             self.usage = self.usage.saturating_sub(taken);
             first.amount = first.amount.saturating_sub(taken);
             less = less.saturating_sub(taken);
+            let due = first.due.saturating_add(self.period);
+            self.withhold(now, due, taken);
         }
         while let Some(&last) = self.list(chunks).last() {
             let taken = last.amount.min(less);
@@ -292,6 +356,7 @@ impl Sporadic {
                 break;
             }
             less = less.saturating_sub(taken);
+            self.withhold(now, last.due, taken);
             self.pop_last(chunks);
             self.insert(
                 chunks,
@@ -312,7 +377,53 @@ impl Sporadic {
         }
     }
 
+    /// What was used is taken away before it has come back.
+    fn withhold(&mut self, now: Instant, due: Instant, amount: Service) {
+        if self.withheld.due <= now {
+            self.withheld = Chunk::NONE;
+        }
+        if due > now && !amount.is_zero() {
+            let amount = self.withheld.amount.saturating_add(amount);
+            let due = self.withheld.due.max(due);
+            self.withheld = Chunk { due, amount };
+        }
+    }
+
+    /// What was taken away after its use, of `more`: it comes back when it would have.
+    fn take_withheld(&mut self, now: Instant, more: Service) -> Chunk {
+        // Brings it up to date.
+        self.withhold(now, now, Service::ZERO);
+        let Chunk { due, amount } = self.withheld;
+        let given = amount.min(more);
+        let rest = Chunk {
+            due,
+            amount: amount.saturating_sub(given),
+        };
+        self.withheld = if rest.amount.is_zero() {
+            Chunk::NONE
+        } else {
+            rest
+        };
+        Chunk { due, amount: given }
+    }
+
     fn grow(&mut self, chunks: &mut [Chunk], now: Instant, more: Service) {
+        let used = self.take_withheld(now, more);
+        self.grow_by_unused(chunks, now, more.saturating_sub(used.amount));
+        if self.len < chunks.len() {
+            return self.insert(chunks, used);
+        }
+        let last = self.len.saturating_sub(1);
+        if let Some(last) = chunks.get_mut(last).filter(|_| !used.amount.is_zero()) {
+            last.due = last.due.max(used.due);
+            last.amount = last.amount.saturating_add(used.amount);
+        }
+    }
+
+    fn grow_by_unused(&mut self, chunks: &mut [Chunk], now: Instant, more: Service) {
+        if more.is_zero() {
+            return;
+        }
         let at_hand = self
             .list(chunks)
             .first()
@@ -348,6 +459,12 @@ impl Sporadic {
         );
     }
 
+    /// Forgets what was taken away after its use, for the test that shows why it does not.
+    #[cfg(test)]
+    pub(crate) fn forget(&mut self) {
+        self.withheld = Chunk::NONE;
+    }
+
     /// Makes the next increase count from the last use, for the test that shows why it does not.
     #[cfg(test)]
     pub(crate) fn pretend_used_up(&mut self, now: Instant) {
@@ -374,19 +491,40 @@ impl Sporadic {
         }
         let list = self.list(chunks);
         let position = list.partition_point(|other| other.due <= chunk.due);
+        #[cfg(test)]
+        tests::count_moved(list.len());
         self.len = self.len.saturating_add(1);
+        self.longest = self.longest.max(self.len);
         let mut carried = chunk;
         for slot in chunks.iter_mut().take(self.len).skip(position) {
             core::mem::swap(slot, &mut carried);
         }
     }
 
-    fn pop(&mut self, chunks: &mut [Chunk]) {
-        let mut carried = Chunk::NONE;
-        for slot in chunks.iter_mut().take(self.len).rev() {
-            core::mem::swap(slot, &mut carried);
+    /// Puts the first `count` chunks behind the others, in their order.
+    fn put_behind(&self, chunks: &mut [Chunk], count: usize) {
+        let Some(list) = chunks.get_mut(..self.len) else {
+            return;
+        };
+        #[cfg(test)]
+        tests::count_moved(list.len());
+        if let Some((first, others)) = list.split_at_mut_checked(count) {
+            first.reverse();
+            others.reverse();
+            list.reverse();
         }
-        self.len = self.len.saturating_sub(1);
+    }
+
+    fn remove_first(&mut self, chunks: &mut [Chunk], count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.put_behind(chunks, count);
+        let rest = self.len.saturating_sub(count);
+        for chunk in chunks.iter_mut().take(self.len).skip(rest) {
+            *chunk = Chunk::NONE;
+        }
+        self.len = rest;
     }
 
     fn pop_last(&mut self, chunks: &mut [Chunk]) -> Chunk {
@@ -394,15 +532,6 @@ impl Sporadic {
         chunks
             .get_mut(self.len)
             .map_or(Chunk::NONE, |last| core::mem::replace(last, Chunk::NONE))
-    }
-
-    fn merge_first_two(&mut self, chunks: &mut [Chunk], due: Instant) {
-        let Some(&first) = chunks.first() else { return };
-        self.pop(chunks);
-        if let Some(second) = chunks.first_mut() {
-            second.due = due;
-            second.amount = second.amount.saturating_add(first.amount);
-        }
     }
 
     /// I1 to I3.
@@ -422,147 +551,4 @@ impl Sporadic {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(now: u64) -> Instant {
-        Instant::from_nanos(now)
-    }
-
-    fn service(amount: u64) -> Service {
-        Service::from_nanos(amount)
-    }
-
-    fn pairs(server: &Sporadic, chunks: &[Chunk]) -> std::vec::Vec<(u64, u64)> {
-        let pair = |chunk: &Chunk| (chunk.due.as_nanos(), chunk.amount.as_nanos());
-        server.list(chunks).iter().map(pair).collect()
-    }
-
-    fn server(capacity: u64, period: u64, chunks: &mut [Chunk], full: WhenFull) -> Sporadic {
-        Sporadic::new(
-            Duration::from_nanos(period),
-            service(capacity),
-            full,
-            chunks,
-        )
-    }
-
-    /// Missimer et al. (2016), Fig. 5: three interrupts fill a list of three.
-    fn after_three_interrupts(full: WhenFull) -> std::vec::Vec<(u64, u64)> {
-        let chunks = &mut [Chunk::NONE; 3];
-        let mut server = server(4, 16, chunks, full);
-        for start in [9, 11, 13] {
-            server.settle_work(chunks, at(start), true);
-            server.charge(chunks, at(start + 1), service(1));
-            server.settle_work(chunks, at(start + 1), false);
-            assert!(server.is_consistent(chunks));
-        }
-        pairs(&server, chunks)
-    }
-
-    #[test]
-    fn a_full_list_postpones_the_budget_at_hand_or_the_last_one() {
-        assert_eq!(
-            after_three_interrupts(WhenFull::MergeHead),
-            [(25, 2), (27, 1), (29, 1)]
-        );
-        assert_eq!(
-            after_three_interrupts(WhenFull::MergeTail),
-            [(13, 1), (25, 1), (29, 2)]
-        );
-    }
-
-    #[test]
-    fn an_overrun_delays_what_is_left_and_whole_capacities_cost_whole_periods() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = server(4, 10, chunks, WhenFull::MergeHead);
-        server.settle_work(chunks, at(0), true);
-        server.charge(chunks, at(5), service(5));
-        // 4 come back at 10, and the one beyond delays them.
-        assert_eq!(pairs(&server, chunks), [(11, 4)]);
-        assert_eq!(server.remaining(chunks, at(11)), service(3));
-        server.charge(chunks, at(9), service(4_000_000_000));
-        assert!(server.is_consistent(chunks));
-        assert_eq!(pairs(&server, chunks), [(10_000_000_012, 4)]);
-    }
-
-    #[test]
-    fn a_smaller_capacity_takes_what_was_used_before_what_is_at_hand() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = server(8, 10, chunks, WhenFull::MergeHead);
-        server.settle_work(chunks, at(0), true);
-        server.charge(chunks, at(7), service(7));
-        // The 7 would come back at 10; 4 of them are gone.
-        server.set_capacity(chunks, at(7), service(4));
-        server.settle_work(chunks, at(7), false);
-        assert_eq!(pairs(&server, chunks), [(0, 1), (10, 3)]);
-        assert!(server.is_consistent(chunks));
-    }
-
-    /// T = 20, C = 4 or 8: used in [0, 2), [7, 9) and [20, 22), without a budget from then on.
-    fn with_a_gap(chunks: &mut [Chunk]) -> Sporadic {
-        let mut server = server(4, 20, chunks, WhenFull::MergeHead);
-        for start in [0, 7, 20] {
-            server.settle_work(chunks, at(start), true);
-            server.charge(chunks, at(start + 2), service(2));
-            server.settle_work(chunks, at(start + 2), start == 20);
-        }
-        server
-    }
-
-    #[test]
-    fn more_budget_fills_no_gap_of_the_list_that_a_use_has_left() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = with_a_gap(chunks);
-        assert_eq!(pairs(&server, chunks), [(27, 2), (40, 2)]);
-        server.set_capacity(chunks, at(23), service(8));
-        assert_eq!(pairs(&server, chunks), [(23, 4), (27, 2), (40, 2)]);
-        let chunks = &mut [Chunk::NONE; 2];
-        let mut server = with_a_gap(chunks);
-        server.set_capacity(chunks, at(23), service(8));
-        assert_eq!(pairs(&server, chunks), [(23, 4), (40, 4)], "it was full");
-        assert!(server.is_consistent(chunks));
-    }
-
-    #[test]
-    fn more_budget_goes_on_with_a_use_that_ends_in_the_same_decision() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = server(4, 20, chunks, WhenFull::MergeHead);
-        server.settle_work(chunks, at(6), true);
-        server.charge(chunks, at(12), service(3));
-        server.charge(chunks, at(14), service(1));
-        server.set_capacity(chunks, at(14), service(8));
-        assert_eq!(pairs(&server, chunks), [(6, 4), (26, 4)]);
-    }
-
-    #[test]
-    fn a_use_that_goes_on_after_the_return_begins_anew_with_what_is_left() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = server(4, 10, chunks, WhenFull::MergeHead);
-        server.settle_work(chunks, at(5), true);
-        server.charge(chunks, at(8), service(1));
-        server.settle_work(chunks, at(10), false);
-        server.settle_work(chunks, at(10), true);
-        assert_eq!(pairs(&server, chunks), [(10, 3), (15, 1)]);
-    }
-
-    #[test]
-    fn a_mode_change_gives_the_difference_at_once_and_takes_it_from_the_end() {
-        let chunks = &mut [Chunk::NONE; 4];
-        let mut server = server(4, 10, chunks, WhenFull::MergeHead);
-        server.settle_work(chunks, at(3), true);
-        server.charge(chunks, at(7), service(4));
-        server.set_capacity(chunks, at(7), service(6));
-        assert_eq!(pairs(&server, chunks), [(3, 2), (13, 4)]);
-        server.charge(chunks, at(9), service(2));
-        assert_eq!(pairs(&server, chunks), [(13, 4), (13, 2)]);
-        server.set_capacity(chunks, at(9), service(3));
-        assert_eq!(pairs(&server, chunks), [(13, 3)]);
-        server.set_capacity(chunks, at(9), service(0));
-        assert_eq!(pairs(&server, chunks), []);
-        assert!(server.is_consistent(chunks));
-        server.set_capacity(chunks, at(20), service(2));
-        assert_eq!(pairs(&server, chunks), [(20, 2)]);
-        assert!(server.is_consistent(chunks));
-    }
-}
+mod tests;

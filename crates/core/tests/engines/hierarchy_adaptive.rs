@@ -264,31 +264,88 @@ fn a_job_that_blocks_exactly_at_its_low_time_raises_the_mode_only_if_it_goes_on(
     assert_eq!(with(charged(0)), Level(1));
 }
 
-/// A world that stops late, or completes beyond the limit: the low job that waits is dropped all the same.
+/// A world that stops late, or completes beyond the limit: the low job that waits is dropped all the same if a high one
+/// waits too. Without one the mode would return in the same decision, and the servers of those that were dropped would
+/// have gained a budget.
 #[test]
-fn a_completed_overrun_beyond_the_granularity_drops_low_jobs() {
-    let dropped = |granularity: u64| {
-        let (servers, tasks) = servers(&[Own(1, 20, &[3, 6], 2), Own(0, 20, &[3], 1)], &[]);
+fn a_completed_overrun_beyond_the_granularity_raises_the_mode_if_a_high_job_is_pending() {
+    let after = |granularity: u64, another: bool| {
+        let (servers, tasks) = servers(
+            &[
+                Own(1, 20, &[3, 6], 3),
+                Own(0, 20, &[3], 2),
+                Own(1, 40, &[1, 2], 1),
+            ],
+            &[],
+        );
         let mut configuration = configuration(&servers, &tasks, &[]);
         configuration.granularity = ns(granularity);
         let mut engine = Hierarchy::new(&adaptive(&configuration, false)).unwrap();
         let mut run = Run(&mut engine, 0);
-        let both = [job(0, 0), job(1, 0)].map(|job| Fact::Released { job });
-        run.tell(&both);
+        let all = [job(0, 0), job(1, 0), job(2, 0)].map(|job| Fact::Released { job });
+        run.tell(&all[..if another { 3 } else { 2 }]);
         let (cpu, job) = (CPU, job(0, 0));
         run.tell(&[Fact::Started { cpu, job }]);
         run.1 = 4;
         run.tell(&[charged(4), Fact::Completed { cpu, job }]);
-        assert_eq!(
-            engine.mode(),
-            Level(0),
-            "nothing is pending that it is about"
-        );
+        let mode = engine.mode();
         let events = vestal_testkit::world::events(&mut engine);
-        let drops = |(_, event): &&(u64, Event)| matches!(event, Event::Dropped { .. });
-        events.iter().filter(drops).count()
+        let count = |of: fn(&Event) -> bool| events.iter().filter(|(_, event)| of(event)).count();
+        let overruns = count(|event| matches!(event, Event::Overrun { .. }));
+        let changes = count(|event| matches!(event, Event::ModeChanged { .. }));
+        let drops = count(|event| matches!(event, Event::Dropped { .. }));
+        (overruns, changes, drops, mode)
     };
-    assert_eq!((dropped(0), dropped(1)), (1, 0));
+    assert_eq!(after(0, true), (1, 1, 1, Level(1)));
+    assert_eq!(after(0, false), (1, 0, 0, Level(0)));
+    assert_eq!(after(1, true), (0, 0, 0, Level(0)));
+}
+
+/// It has used more than the low time when it is found to have blocked: it raises the mode at once, and not only when it
+/// goes on.
+#[test]
+fn a_job_that_blocks_beyond_its_low_time_raises_the_mode() {
+    let mode_after = |executed: u64, granularity: u64| {
+        let (servers, tasks) = servers(&[Own(1, 20, &[2, 8], 1)], &[]);
+        let mut configuration = configuration(&servers, &tasks, &[]);
+        configuration.granularity = ns(granularity);
+        let mut engine = Hierarchy::new(&adaptive(&configuration, false)).unwrap();
+        let mut run = Run(&mut engine, 0);
+        let (cpu, job, why) = (CPU, job(0, 0), StopReason::Blocked);
+        run.tell(&[Fact::Released { job }]);
+        run.tell(&[Fact::Started { cpu, job }]);
+        run.1 = executed;
+        run.tell(&[charged(executed), Fact::Stopped { cpu, job, why }]);
+        engine.mode()
+    };
+    assert_eq!(mode_after(2, 0), Level(0));
+    assert_eq!(mode_after(3, 0), Level(1));
+    assert_eq!(mode_after(3, 1), Level(0));
+    assert_eq!(mode_after(4, 1), Level(1));
+}
+
+/// The mode is asked for at the instant of the first high job: that counts, whatever is told first; a low job of that
+/// instant is dropped. At an instant without a high job it means nothing.
+#[test]
+fn a_request_at_the_instant_of_the_first_high_job_raises_the_mode() {
+    let rows = |with_high: bool, is_first: bool| {
+        let mut world = world_of(&[L, H], &[], vec![vec![1], vec![2]]);
+        let (low, high) = (world.release(0), world.release(1));
+        let request = Fact::ModeRequested { level: Level(1) };
+        let mut facts = vec![low];
+        facts.extend(with_high.then_some(high));
+        facts.insert(if is_first { 0 } else { facts.len() }, request);
+        world.step(&facts);
+        let mode = world.engine.mode();
+        for _ in 0..4 {
+            world.step(&[]);
+        }
+        (world.rows.remove(0), mode)
+    };
+    for is_first in [true, false] {
+        assert_eq!(rows(true, is_first), ("11...".to_owned(), Level(1)));
+        assert_eq!(rows(false, is_first), ("0....".to_owned(), Level(0)));
+    }
 }
 
 /// A job of level 1 keeps its degraded server in mode 2. At the return it goes on, and raises no mode any more.
@@ -305,8 +362,8 @@ fn a_job_that_was_pending_at_the_return_raises_no_mode() {
         };
         world.step(&facts);
     }
-    // In mode 2 from 3 to 5, which took one of the two that its server had used. It uses up the three, and no more:
+    // In mode 2 from 3 to 5, which took one of the two that its server had used. It has used its three then, and no more:
     // nothing raises the mode to 1, in which it would have five.
-    assert_eq!(world.rows[0], "1100011.....");
+    assert_eq!(world.rows[0], "110001......");
     assert_eq!(world.engine.mode(), Level(0));
 }

@@ -423,6 +423,57 @@ fn budgets_of_all_modes_are_none_or_can_be_enforced() {
     assert_eq!(build(0, (0, 1), 8), nothing, "2 in mode 0");
 }
 
+/// Under modes that rise by jobs: what judging them relies on. Bottom halves are not judged.
+#[test]
+fn servers_whose_jobs_raise_the_mode_can_hold_them_below_their_own_level() {
+    let build = |capacity: &[u64], level: u8, wcet: &[u64], devices: &[DeviceConfiguration]| {
+        let servers = [ServerConfiguration {
+            criticality: Level(1),
+            ..server(sporadic_by_mode(capacity, 16), 1)
+        }];
+        let tasks = [ServedTask {
+            task: vestal_testkit::short::task(level, 16, wcet),
+            ..task(0, 1, 16)
+        }];
+        let configuration = configuration(&servers, &tasks, devices);
+        let built = |modes| {
+            Hierarchy::new(&HierarchyConfiguration {
+                modes,
+                ..configuration
+            })
+        };
+        assert!(built(Modes::Requested).is_ok());
+        built(Modes::Adaptive { pibs_raise: false }).map(|_| ())
+    };
+    assert_eq!(build(&[4, 8], 1, &[4, 8], &[]), Ok(()));
+    let nothing = Err(HierarchyError::NoCapacity { server: 0 });
+    assert_eq!(build(&[4, 0], 1, &[4, 8], &[]), nothing);
+    let other = Err(HierarchyError::OtherCriticality { task: 0 });
+    assert_eq!(build(&[4, 8], 0, &[4], &[]), other);
+    let above = Err(HierarchyError::AboveCapacity { task: 0 });
+    assert_eq!(build(&[4, 8], 1, &[5, 8], &[]), above);
+    // What it takes at its own level raises nothing.
+    assert_eq!(build(&[4, 8], 1, &[4, 9], &[]), Ok(()));
+    let device = DeviceConfiguration {
+        bottom_half: TaskId(0),
+    };
+    assert_eq!(build(&[4, 8], 0, &[9], &[device]), Ok(()));
+}
+
+/// A PIBS without a share in mode 0 would never handle anything.
+#[test]
+fn a_pibs_has_a_share_in_mode_0() {
+    let shares = [Utilization::ZERO, Utilization::new(1, 4).unwrap()];
+    let utilization = ByLevel::new(&shares).unwrap();
+    let servers = [
+        server(sporadic(1, 16, 2), 2),
+        server(ServerKind::Pibs { utilization }, 0),
+    ];
+    // Nor without a task of which that could be said.
+    let built = Hierarchy::new(&configuration(&servers, &[task(0, 1, 16)], &[])).map(|_| ());
+    assert_eq!(built, Err(HierarchyError::Capacity { server: 1 }));
+}
+
 /// The host that a wake-up names is no other than one that the configuration names.
 #[test]
 fn a_host_that_gives_no_capacity_in_a_raised_mode_is_refused() {

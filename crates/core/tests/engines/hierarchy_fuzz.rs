@@ -28,8 +28,15 @@ fn engine(random: &mut Random) -> Hierarchy {
         },
         ServerKind::Pibs { utilization },
     ];
+    let is_adaptive = random.once_in(2);
+    // Under modes that rise by themselves who has nothing in mode 1 is none of its servers.
+    let highest = if is_adaptive && capacity.at(Level(1)).is_zero() {
+        1
+    } else {
+        2
+    };
     let servers = kinds.map(|kind| ServerConfiguration {
-        criticality: Level(random.below(2) as u8),
+        criticality: Level(random.below(highest) as u8),
         ..server(kind, random.below(4) as u32)
     });
     let tasks: Vec<_> = (0..TASKS)
@@ -39,13 +46,23 @@ fn engine(random: &mut Random) -> Hierarchy {
             let low = 1 + random.below(5);
             task.task.wcet = Wcet::new(&[ns(low), ns(low + random.below(5))]).unwrap();
             task.task.criticality = Level(random.below(2) as u8);
+            if is_adaptive {
+                let home = servers[task.server.index()];
+                task.task.criticality = home.criticality;
+                let most = home.kind.capacity().map_or([9; 2], |capacity| {
+                    [0, 1].map(|level| capacity.at(Level(level)).as_nanos())
+                });
+                let low = low.min(most[0]).min(most[1].max(1));
+                let high = most[1].max(low).min(low + random.below(5));
+                task.task.wcet = Wcet::new(&[ns(low), ns(high)]).unwrap();
+            }
             task
         })
         .collect();
     let devices = [TaskId(4), TaskId(3)].map(|bottom_half| DeviceConfiguration { bottom_half });
     let mut configuration = configuration(&servers, &tasks, &devices);
     configuration.granularity = ns(random.below(2));
-    if random.below(2) == 0 {
+    if is_adaptive {
         let pibs_raise = random.below(2) == 0;
         configuration.modes = Modes::Adaptive { pibs_raise };
     }

@@ -69,6 +69,20 @@ fn figure_5_a_sporadic_server_runs_out_of_places_and_postpones_the_last_bottom_h
     assert_eq!(world.rows[0][16..32].matches('0').count(), 6);
 }
 
+/// Also behind a reference and in a box.
+#[test]
+fn figure_5_the_longest_list_of_a_server_is_remembered() {
+    let mut world = run(sporadic(4, 16, 3), 34, |_| {});
+    assert_eq!(list(&world, 0).len(), 1);
+    let longest = |engine: &dyn Scheduler| [0, 1, 2].map(|id| engine.longest_list(ServerId(id)));
+    let expected = [Some(1), Some(3), None];
+    assert_eq!(longest(&world.engine), expected);
+    assert_eq!(longest(&&mut world.engine), expected);
+    assert_eq!(longest(&Box::new(world.engine)), expected);
+    let world = run(pibs(1, 4), 34, |_| {});
+    assert_eq!(longest(&world.engine), [Some(1), None, None]);
+}
+
 #[test]
 fn figure_5_the_first_burst_of_task_0_comes_back_at_16() {
     let world = run(sporadic(4, 16, 3), 9, |_| {});

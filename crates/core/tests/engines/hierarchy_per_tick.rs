@@ -87,6 +87,9 @@ struct TaskState {
 #[derive(Clone, Default)]
 struct ServerState {
     budget: u64,
+    /// What was used of a larger budget before it fell, and, in a list, when it would be back.
+    lost: u64,
+    lost_until: u64,
     list: Vec<(u64, u64)>,
     usage: u64,
     had_work: bool,
@@ -162,6 +165,7 @@ impl<'a> Reference<'a> {
             let periodic = matches!(server.kind, Kind::Polling | Kind::Idling | Kind::Deferrable);
             if periodic && now > 0 && now.is_multiple_of(server.period) {
                 self.state[index].budget = server.capacity[self.mode];
+                self.state[index].lost = 0;
             }
         }
         if self.mode == 1 && !self.is_busy() {
@@ -178,6 +182,9 @@ impl<'a> Reference<'a> {
             if self.tasks[task].device || (admitted && queue.len() <= WAITING_MAX) {
                 queue.push_back(now);
             }
+        }
+        if requested && !self.lacks(Fault::RequestTooEarly) {
+            self.rise_on_request(now);
         }
         self.settle_all(now);
         self.choose(now);
@@ -281,7 +288,11 @@ impl<'a> Reference<'a> {
         let server = &self.servers[index];
         match server.kind {
             Kind::Idling | Kind::Deferrable => {}
-            Kind::Polling if !work => self.state[index].budget = 0,
+            Kind::Polling if !work => {
+                self.state[index].budget = 0;
+                // Nor does it get more before it gets a new one.
+                self.state[index].lost = 1 << 32;
+            }
             Kind::Polling => {}
             Kind::Sporadic { positions, tail } => {
                 let state = &mut self.state[index];

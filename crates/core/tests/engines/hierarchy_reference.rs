@@ -66,12 +66,20 @@ fn draw_modes(random: &mut Random, system: &mut System) {
         }
     }
     for task in &mut system.tasks {
-        task.high = random.below(3) > 0 && system.servers[task.server].high;
-        let low = match random.below(2) {
-            0 => system.servers[task.server].capacity[0].max(1),
-            _ => 1 + random.below(4),
+        let home = &system.servers[task.server];
+        task.high = home.high;
+        let most = match home.kind {
+            Kind::Pibs { .. } => [9; 2],
+            Kind::Polling | Kind::Idling | Kind::Deferrable | Kind::Sporadic { .. } => {
+                home.capacity
+            }
         };
-        task.wcet = [low, low + random.below(4)];
+        let low = match random.below(2) {
+            0 => home.capacity[0].max(1),
+            _ => (1 + random.below(4)).min(most[0]),
+        };
+        let high = (low + random.below(4)).min(most[1]);
+        task.wcet = [low, high.max(low)];
         if random.below(2) == 0 {
             task.program = vec![low + random.below(4)];
         }

@@ -74,6 +74,31 @@ fn a_deferrable_server_executes_more_than_its_capacity_in_some_window() {
     assert!(exceeded > 200, "{exceeded} of 300 runs");
 }
 
+/// All four units of the use that began at 0 come back at 10, also the two before which it was preempted: the window from 5
+/// on holds six. The period that began with the use holds four.
+#[test]
+fn a_preempted_sporadic_server_exceeds_its_capacity_in_a_window_that_begins_within_a_use() {
+    let servers = [server(sporadic(4, 10, 4), 0), server(sporadic(3, 20, 4), 1)];
+    let tasks = [task(0, 1, 20), task(1, 1, 20)];
+    let mut world = world(
+        &configuration(&servers, &tasks, &[]),
+        vec![vec![8], vec![3]],
+    );
+    let low = world.release(0);
+    world.step(&[low]);
+    world.step(&[]);
+    let high = world.release(1);
+    world.step(&[high]);
+    while world.now < 20 {
+        world.step(&[]);
+    }
+    let expected = [('0', 0, 2), ('1', 2, 5), ('0', 5, 7), ('0', 10, 14)];
+    assert_eq!(world.rows[0], drawn(&expected, 20));
+    let executed = |from: usize, to: usize| world.rows[0][from..to].matches('0').count();
+    assert_eq!(executed(5, 15), 6);
+    assert_eq!(executed(0, 10), 4);
+}
+
 /// (2 - U)UT for U = n/d, which is a whole number of ticks where d * d divides n * T.
 fn pibs_bound(numerator: u64, denominator: u64, period: u64) -> u64 {
     (2 * denominator - numerator) * numerator * period / (denominator * denominator)

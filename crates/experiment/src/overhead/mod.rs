@@ -14,6 +14,7 @@ mod measurement;
 pub mod page;
 pub mod paper;
 mod result;
+pub mod sigrist2015;
 pub mod tables;
 mod variant;
 

@@ -2,57 +2,30 @@
 //! `docs/overhead/measured.json`. `scripts/keep-overhead.sh DIR` keeps another one; it calls this test with
 //! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
 
+use crate::kept::{docs, expect, expect_files, expect_part, parted};
+use crate::kept_shares;
 use std::fs;
-use std::path::{Path, PathBuf};
 use vestal_experiment::overhead::{Measurement, figures, page};
 
-const BEGIN: &str = "<!-- begin: written by scripts/keep-overhead.sh -->\n";
-const END: &str = "<!-- end -->\n";
+pub(crate) const BEGIN: &str = "<!-- begin: written by scripts/keep-overhead.sh -->\n";
 const NOTHING: &str = "No measurement is kept in this version.\n";
-
-fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
-}
 
 fn kept() -> Option<Measurement> {
     let text = fs::read_to_string(docs().join("overhead/measured.json")).ok()?;
     Some(Measurement::from_json(&text).unwrap())
 }
 
-/// A page in three parts, of which the one in the middle is written by this test.
-fn parted(page: &str) -> (&str, &str, &str) {
-    let (head, rest) = page.split_once(BEGIN).unwrap();
-    let (block, tail) = rest.split_once(END).unwrap();
-    (head, block, tail)
-}
-
-/// Compares a file, or writes it.
-fn expect(path: &Path, text: &str) {
-    if std::env::var_os("VESTAL_BLESS").is_some() {
-        fs::write(path, text).unwrap();
-    }
-    let found = fs::read_to_string(path).unwrap_or_default();
-    let name = path.display();
-    assert!(
-        found == text,
-        "{name} is not what measured.json says; see the head of this test"
-    );
-}
-
 #[test]
 fn what_the_documentation_says_of_the_kept_measurement_follows_from_it() {
-    let overview = docs().join("overhead.md");
-    let text = fs::read_to_string(&overview).unwrap();
-    let (head, _, tail) = parted(&text);
     let kept = kept();
     let block = match &kept {
         Some(measurement) => format!("\n{}\n", page::in_short(measurement, "overhead/claims.md")),
         None => NOTHING.to_owned(),
     };
-    expect(&overview, &format!("{head}{BEGIN}{block}{END}{tail}"));
+    expect_part(&docs().join("overhead.md"), BEGIN, &block);
+    let folder = docs().join("overhead");
     let mut names = Vec::new();
     if let Some(measurement) = kept {
-        let folder = docs().join("overhead");
         expect(&folder.join("claims.md"), &page::claims_page(&measurement));
         for (name, chart) in figures::charts(&measurement.table, &measurement.preemptions) {
             expect(&folder.join(name), &chart.to_svg());
@@ -60,18 +33,7 @@ fn what_the_documentation_says_of_the_kept_measurement_follows_from_it() {
         }
         names.extend(["claims.md", "measured.json"].map(str::to_owned));
     }
-    let files = fs::read_dir(docs().join("overhead"));
-    let mut files: Vec<String> = files
-        .into_iter()
-        .flatten()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .collect();
-    files.sort();
-    names.sort();
-    assert_eq!(
-        files, names,
-        "docs/overhead has what belongs to its measurement, and nothing else"
-    );
+    expect_files(&folder, names);
 }
 
 /// What is typed by hand for want of a measurement goes when there is one.
@@ -112,8 +74,9 @@ fn verdicts(text: &str) -> Vec<&str> {
 fn nobody_types_a_verdict_into_the_documentation() {
     let read = |name: &str| fs::read_to_string(docs().join(name)).unwrap();
     let overhead = read("overhead.md");
-    let (head, _, tail) = parted(&overhead);
-    for text in [head, tail, &read("experiments.md")] {
+    let (head, _, rest) = parted(&overhead, BEGIN);
+    let (between, _, tail) = parted(rest, kept_shares::BEGIN);
+    for text in [head, between, tail, &read("experiments.md")] {
         assert_eq!(verdicts(text), Vec::<&str>::new());
     }
     // What it looks for.

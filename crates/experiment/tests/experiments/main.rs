@@ -1,5 +1,7 @@
 //! What documentation says of kept measurements and figures.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod kept;
 mod kept_measurement;
+mod kept_shares;
 mod zss_share;

@@ -1,6 +1,6 @@
 //! When the monitor of budgets had the manager look, and in which activation it found a used-up one.
 
-use crate::report::Detections;
+use crate::detections::Detections;
 
 /// The activations of one CPU's monitor.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@
 mod activations;
 mod record;
 
+pub(crate) use activations::Activations;
 pub(crate) use record::{ManagerRecord, Reason};
 
 use crate::account::{Cut, Note, TaskNote};
@@ -112,6 +113,12 @@ impl<'a> Control<'a> {
     /// Counts an activation of the monitor at `now`, of the timer of the task with the index `fired` if it is one.
     pub(crate) fn count_activation(&self, now: u64, fired: Option<usize>) {
         count_activation(self.tasks, self.terms, now, fired);
+    }
+
+    /// What the monitor is set for, of which so much is left; less is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn early_or(&self, left: u64) -> u64 {
+        self.cpu.injected.early_or(left)
     }
 
     /// Whether the present round looks at no job, which is a fault.

@@ -95,11 +95,13 @@ const fn bound_by_time(response: u64, pace: u64) -> u64 {
     response.div_ceil(pace).saturating_add(1)
 }
 
-/// How often a monitor that keeps the remainder may come: once for each limit that was used up, at least once, and for each
-/// time that the job lost the CPU to another thread than the manager that the monitor woke.
+/// How often a monitor that keeps the remainder may come: once for each limit that was used up, at least once, for each
+/// time that the job lost the CPU to another thread than the manager that the monitor woke, and for each time that a manager
+/// which dispatches found that the job had not had the CPU for all of the time since it set the timer.
 fn bound_by_preemptions(counted: Counted, preempted: u64) -> u64 {
     let by_others = preempted.saturating_sub(counted.from_job);
-    counted.found.max(1).saturating_add(by_others)
+    let by_thread = counted.found.max(1).saturating_add(by_others);
+    by_thread.saturating_add(counted.interrupted)
 }
 
 #[cfg(test)]
@@ -118,6 +120,7 @@ mod tests {
             activations: 0,
             from_job,
             found,
+            interrupted: 0,
         };
         // It took the CPU from its job itself, and so did nobody else.
         assert_eq!(bound_by_preemptions(counted(1, 1), 1), 1);
@@ -125,5 +128,10 @@ mod tests {
         assert_eq!(bound_by_preemptions(counted(1, 1), 3), 3);
         assert_eq!(bound_by_preemptions(counted(2, 2), 2), 2);
         assert_eq!(bound_by_preemptions(counted(0, 0), 0), 1);
+        let interrupted = Counted {
+            interrupted: 1,
+            ..counted(2, 1)
+        };
+        assert_eq!(bound_by_preemptions(interrupted, 2), 2);
     }
 }

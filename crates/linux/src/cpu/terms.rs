@@ -13,6 +13,8 @@ pub(crate) struct Terms {
     pub(crate) bound_nanos: u64,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
+    /// Whether budgets are those of jobs, and die with them.
+    pub(crate) has_job_budgets: bool,
     /// Whether deadlines are guaranteed.
     pub(crate) guarantee: bool,
     /// How many jobs of one task may wait behind its current one; `None`: any number.
@@ -58,9 +60,9 @@ impl Terms {
         self.monitor == Monitor::Remainder && self.duties.has_monitors
     }
 
-    /// Whether activations of monitors are counted: where workers have them, and the manager hears of exceptions only.
+    /// Whether activations of monitors are counted: where jobs have budgets that are watched while they run.
     pub(crate) fn counts_activations(&self) -> bool {
-        self.duties.has_monitors && self.duties.is_native()
+        self.has_job_budgets && self.duties.watches_while_running()
     }
 }
 
@@ -76,6 +78,7 @@ impl Terms {
             heartbeat_nanos: (monitor == Monitor::Heartbeat).then_some(1_000_000),
             bound_nanos: crate::pace::BOUND.as_nanos(),
             stops_at_own_limit: true,
+            has_job_budgets: true,
             guarantee: true,
             backlog: None,
             tolerance_nanos: 0,

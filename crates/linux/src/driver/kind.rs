@@ -3,6 +3,7 @@
 use crate::config::Mechanism;
 use crate::cpu::Call;
 use crate::duties::{Duties, Source};
+use crate::monitor::Monitor;
 use crate::sys::waiting::WakeEvent;
 use crate::words::Bell;
 use std::io;
@@ -29,6 +30,9 @@ pub(crate) enum Kind {
     Managed { enforces: bool, futex: bool },
     /// The kernel orders, and a guard enforces by the threads and timers of a paper.
     Huang2014(Paper),
+    /// The manager dispatches, as a scheduler that is told of arrivals and overruns by threads of their own: Sigrist et al.
+    /// (RTAS 2015, section VI-A).
+    Sigrist2015 { enforces: bool },
     /// There is no manager: a walker goes through the sequences of a table.
     Walked,
 }
@@ -43,7 +47,8 @@ impl Kind {
         has_modes: bool,
     ) -> Self {
         match (mechanism, interest) {
-            (Mechanism::Vestal, _) => Self::Native { enforces },
+            // Sigrist et al. have nothing where the kernel orders: a plan refuses it.
+            (Mechanism::Vestal | Mechanism::Sigrist2015, _) => Self::Native { enforces },
             (Mechanism::Huang2014, _) if !enforces => Self::Native { enforces },
             (Mechanism::Huang2014, Interest::Releases) => Self::Huang2014(Paper::Slices),
             (Mechanism::Huang2014, Interest::IncompleteJobs) => Self::Huang2014(Paper::Instants),
@@ -63,6 +68,13 @@ impl Kind {
                 source: Source::Assigned,
                 // With the timeout of its own wait it needs none.
                 has_monitors: enforces && !futex,
+                ..Duties::native(enforces)
+            },
+            Self::Sigrist2015 { enforces } => Duties {
+                source: Source::Assigned,
+                has_monitors: false,
+                has_dispatcher: true,
+                has_checkers: enforces,
                 ..Duties::native(enforces)
             },
             Self::Walked => Duties {
@@ -92,9 +104,35 @@ impl Kind {
         Ok(match self {
             Self::Native { .. } | Self::Managed { futex: false, .. } => Call::Signal,
             // Nobody listens to a walker's, and a signal would need somebody.
-            Self::Managed { futex: true, .. } | Self::Walked => Call::Futex(Bell::default()),
+            Self::Managed { futex: true, .. } | Self::Sigrist2015 { .. } | Self::Walked => {
+                Call::Futex(Bell::default())
+            }
             Self::Huang2014(_) => Call::Event(WakeEvent::new()?),
         })
+    }
+
+    /// Of a CPU where a scheduler dispatches.
+    pub(crate) const fn dispatching(
+        mechanism: Mechanism,
+        enforces: bool,
+        monitor: Monitor,
+    ) -> Self {
+        match (mechanism, monitor) {
+            (Mechanism::Sigrist2015, _) => Self::Sigrist2015 { enforces },
+            (
+                Mechanism::Vestal | Mechanism::Huang2014,
+                Monitor::Manager | Monitor::Remainder | Monitor::Heartbeat,
+            ) => Self::Managed {
+                enforces,
+                futex: true,
+            },
+            (Mechanism::Vestal | Mechanism::Huang2014, Monitor::Perf | Monitor::PosixTimer) => {
+                Self::Managed {
+                    enforces,
+                    futex: false,
+                }
+            }
+        }
     }
 
     /// Whether a thread has to tell the manager that the CPU is idle: one that knows of each job sees it itself.
@@ -141,6 +179,11 @@ mod tests {
         let managed = |enforces, futex| Kind::Managed { enforces, futex };
         assert!(monitors(managed(true, false)));
         assert!(!monitors(managed(true, true)) && !monitors(managed(false, false)));
+        for enforces in [true, false] {
+            let duties = Kind::Sigrist2015 { enforces }.duties();
+            assert!(duties.has_dispatcher && !duties.has_monitors);
+            assert_eq!(duties.has_checkers, enforces);
+        }
         for paper in [Paper::Jobs, Paper::Slices, Paper::Instants] {
             let duties = Kind::Huang2014(paper).duties();
             assert!(!duties.has_monitors && !duties.sets_instants && duties.enforces);

@@ -243,12 +243,6 @@ impl<D: Driver> Rounds<'_, D> {
     }
 }
 
-/// The first beat after `now` of a heartbeat of this period that began at `epoch`.
-fn next_beat(epoch: u64, period: u64, now: u64) -> u64 {
-    let beats = now.saturating_sub(epoch) / period + 1;
-    epoch.saturating_add(beats.saturating_mul(period))
-}
-
 /// Shows that the manager lives; says whether the run goes on.
 fn goes_on(cpu: &Cpu, now: u64, end: u64) -> bool {
     cpu.beat.go_on();

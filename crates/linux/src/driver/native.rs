@@ -3,8 +3,9 @@
 //! It waits for signals: of budget monitors, of timers for jobs without slack, and of threads that have something
 //! to say.
 
-use super::{Driver, Enactor, Step, next_beat};
+use super::{Driver, Enactor, Step};
 use crate::control::{Control, Reason, Traced};
+use crate::pace::next_beat;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use std::io;
@@ -109,16 +110,11 @@ mod tests {
     use crate::request::Request;
     use crate::sys::signal::monitor_signal;
     use crate::task::TaskShared;
-    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
+    use crate::words::Allowance;
     use vestal_trace::Recorder;
 
     fn cpu(monitor: Monitor) -> Cpu {
-        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
-        let period = Duration::from_millis(10);
-        let model = Task::new(Level(0), period, period, wcet).unwrap();
-        let limit = crate::words::Allowance::Unlimited;
-        let configuration = TaskConfiguration::new(model, 1);
-        let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
+        let task = TaskShared::in_test(2, Allowance::Unlimited);
         Cpu::in_test(vec![task], Terms::in_test(monitor))
     }
 

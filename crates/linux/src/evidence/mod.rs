@@ -9,4 +9,4 @@ mod late;
 mod thread;
 
 pub(crate) use job::{note_left_behind, record_dropped, take_priority};
-pub(crate) use thread::{ClockLook, Intervals};
+pub(crate) use thread::{ClockLook, Intervals, NotedCpu};

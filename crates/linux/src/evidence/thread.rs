@@ -15,15 +15,33 @@ impl Cpu {
     /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
     /// with a system call for each thread that does not wait.
     pub(crate) fn consumed(&self) -> u64 {
-        let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
-        let tids = others
-            .into_iter()
-            .chain(self.tasks.iter().map(|task| &task.jobs.tid));
+        // In the order of `Thread::index`.
+        let others = [
+            &self.manager_tid,
+            &self.idle_tid,
+            &self.watchdog_tid,
+            &self.dispatcher_tid,
+        ];
+        let others = others.into_iter().chain(&self.frame_tids);
+        let of_tasks = self.tasks.iter();
+        let of_tasks = of_tasks.flat_map(|task| [&task.jobs.tid, &task.checker_tid]);
+        let tids = others.chain(of_tasks);
         // A thread that leaves has said what it consumed.
         let each = tids
             .zip(self.online.waiting())
             .map(|(tid, waiting)| waiting.unwrap_or_else(|| cpu_nanos_of(tid.get()).unwrap_or(0)));
         each.fold(0, u64::saturating_add)
+    }
+}
+
+/// A CPU, for a thread that notes what it does there.
+pub(crate) type NotedCpu = Arc<Cpu>;
+
+#[cfg(feature = "real")]
+impl Cpu {
+    /// Delays the calling thread where the workers of this CPU get their orders, if that is the fault.
+    pub(crate) fn delay_initialisation(&self) {
+        crate::fault::delay(self, crate::fault::Point::CpuInitialised);
     }
 }
 
@@ -104,6 +122,21 @@ impl Intervals {
     #[cfg(feature = "real")]
     pub(crate) fn delay(&self, point: crate::fault::Point) {
         crate::fault::delay(&*self.cpu, point);
+    }
+
+    /// The same of a thread that has decided for all CPUs, because they had come to a barrier or not.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_decision(&self, had_come: bool) {
+        self.delay(match had_come {
+            true => crate::fault::Point::BarrierDecided,
+            false => crate::fault::Point::FrameBegun,
+        });
+    }
+
+    /// The same of the last at a barrier, before it lets the others go on.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_opening(&self) {
+        self.delay(crate::fault::Point::BarrierOpens);
     }
 
     /// What the kernel counted of the thread until now; none without schedstat. A system call.
@@ -270,9 +303,10 @@ impl Intervals {
         let is_missing = wall.saturating_sub(executed) >= SWITCH_NANOS_MAX;
         let counted = if is_missing { self.count() } else { None };
         let counted = counted.map(|counted| self.since_base(counted));
-        // No thread of the run has the CPU before its manager. Who makes a worker wait may be another one, which
+        // No thread of the run has the CPU before its manager, but for one that dispatches arrivals there. Who makes a worker wait may be another one, which
         // has noted something then.
-        let alone = self.thread == Thread::Manager || self.others == self.others();
+        let alone = (self.thread == Thread::Manager && !self.cpu.terms.duties.has_dispatcher)
+            || self.others == self.others();
         if let Some(counted) = counted {
             let parts = Parts::of(wall, executed, counted, alone);
             if parts.slept() >= SWITCH_NANOS_MAX {

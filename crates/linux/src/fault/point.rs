@@ -25,6 +25,8 @@ pub enum Point {
     BarrierDecided,
     /// The same, before it lets the others go on.
     BarrierOpens,
+    /// By the threads of Sigrist et al. (2015): whoever gives the workers of this CPU their orders.
+    CpuInitialised,
     /// A worker, after it has read the clock on getting the CPU.
     Woken,
     /// A worker, before a body begins.

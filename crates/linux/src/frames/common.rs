@@ -16,7 +16,8 @@ pub(super) struct Common {
     /// By CPU, how many jobs of its sequence its walker has begun. The walker writes it; who started the run reads it when
     /// that is over, also where a body does not return.
     begun: Vec<Latest<u64>>,
-    pub(super) meeting: Box<dyn Meeting>,
+    /// Where threads wait for each other: one for each number of them that there may be, the least first.
+    meetings: Vec<Box<dyn Meeting>>,
     /// For how long who waits there keeps its processor, in nanoseconds.
     pub(super) keeps_nanos: u64,
     /// How it is measured how long something takes.
@@ -34,14 +35,14 @@ impl Common {
     /// Of so many CPUs; who waits at the barrier keeps its processor for so many nanoseconds.
     pub(super) fn new(
         domain: Domain,
-        (meeting, keeps_nanos, stamps): (Box<dyn Meeting>, u64, Stamps),
+        (meetings, keeps_nanos, stamps): (Vec<Box<dyn Meeting>>, u64, Stamps),
         cpus: usize,
     ) -> Self {
         Self {
             domain: Mutex::new(domain),
             freed: Latest::default(),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
-            meeting,
+            meetings,
             keeps_nanos,
             stamps,
             opened: Latest::default(),
@@ -80,6 +81,16 @@ impl Common {
         }
     }
 
+    /// Where so many threads more than the least number meet; none if there are never so many.
+    pub(super) fn meeting(&self, more: usize) -> Option<&dyn Meeting> {
+        self.meetings.get(more).map(AsRef::as_ref)
+    }
+
+    /// Nobody waits any more, for ever: see [`Meeting::close`].
+    pub(super) fn close(&self) {
+        self.meetings.iter().for_each(|meeting| meeting.close());
+    }
+
     /// Whoever came last is about to let all go on; says when.
     pub(super) fn begin_to_open(&self) -> Stamp {
         let now = self.stamps.now();
@@ -89,8 +100,8 @@ impl Common {
     }
 
     /// And does so; says how long it took since then.
-    pub(super) fn open(&self, since: Stamp) -> u64 {
-        self.meeting.open();
+    pub(super) fn open(&self, meeting: &dyn Meeting, since: Stamp) -> u64 {
+        meeting.open();
         let took = self.stamps.since(since);
         self.let_go.set(since.monotonic.saturating_add(took));
         took

@@ -44,6 +44,8 @@ pub(super) struct DomainTask {
     pub(super) offset: Duration,
     pub(super) period: Duration,
     next_sequence: u64,
+    /// How many of its jobs the scheduler was told of since it decided.
+    told: u64,
     /// Released, and neither begun nor dropped, oldest first.
     waiting: VecDeque<u64>,
     pub(super) dropped: Drops,
@@ -57,6 +59,7 @@ impl DomainTask {
             offset,
             period,
             next_sequence: 0,
+            told: 0,
             // Those that a decision is told of, the one before, and those of a sequence.
             waiting: VecDeque::with_capacity(2 * BACKLOG_MAX),
             dropped: Drops::default(),
@@ -108,6 +111,15 @@ pub(super) struct Spent {
     pub(super) arrivals: Option<u64>,
 }
 
+/// How many releases of one task the scheduler is told of before its next decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// As many as it has room for.
+    All,
+    /// One less, which stays for the youngest one when it decides.
+    ForOneMore,
+}
+
 /// Why the scheduler decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
@@ -151,6 +163,8 @@ pub(super) struct Domain {
     notes: Arc<NoteLog>,
     /// No decision is at an earlier instant (C1).
     clock: Instant,
+    /// When it has decided last.
+    decided: Instant,
     /// What it was told since the last decision.
     facts: u32,
     /// No job is released and no frame begins from here on.
@@ -191,6 +205,7 @@ impl Domain {
             mode: Level::LOWEST,
             notes,
             clock: Instant::EPOCH,
+            decided: Instant::EPOCH,
             facts: 0,
             end: Instant::EPOCH,
             has_failed: false,
@@ -226,14 +241,7 @@ impl Domain {
     /// What the walker of `cpu` is to do at `now`; `jobs` become those that it is to run, by the numbers of its CPU. If a
     /// frame is to begin, it begins.
     pub(super) fn turn(&mut self, cpu: usize, now: Instant, jobs: &mut Vec<JobId>) -> Step<Turn> {
-        if self.is_due(now) {
-            let late = self
-                .wake
-                .map_or(0, |at| now.saturating_since(at).as_nanos());
-            self.decide(now, Why::Due)?;
-            self.spent.decided = Some(Part::FrameInit);
-            self.record.begun_late.record(late);
-        }
+        self.begin_if_due(now)?;
         let next = self.frame_begins().map_or(Turn::End, Turn::Wait);
         let (Some(barrier), Some(walk)) = (self.sub_frame, self.walks.get_mut(cpu)) else {
             return Ok(next);
@@ -252,6 +260,46 @@ impl Domain {
         Ok(Turn::Walk(barrier))
     }
 
+    /// If a frame is to begin, it begins.
+    fn begin_if_due(&mut self, now: Instant) -> Step {
+        if self.is_due(now) {
+            let late = self
+                .wake
+                .map_or(0, |at| now.saturating_since(at).as_nanos());
+            self.decide(now, Why::Due)?;
+            self.spent.decided = Some(Part::FrameInit);
+            self.record.begun_late.record(late);
+        }
+        Ok(())
+    }
+
+    /// The barrier of the sub-frame that goes on at `now`, if one does, for somebody who begins it for all CPUs. If a frame is
+    /// to begin, it begins.
+    pub(super) fn open_barrier(&mut self, now: Instant) -> Step<Option<BarrierId>> {
+        self.begin_if_due(now)?;
+        Ok(self.sub_frame)
+    }
+
+    /// The first job of the present sequence of a CPU, if it has any.
+    pub(super) fn first_job(&self, cpu: usize) -> Option<JobId> {
+        self.walks.get(cpu)?.sequence.first().copied()
+    }
+
+    /// The number of the frame that began last, counted from the epoch.
+    pub(super) const fn frame(&self) -> u64 {
+        self.next_frame.saturating_sub(1)
+    }
+
+    /// Tells the scheduler of the releases until `now`, for somebody who does so when they happen: of those that it has no room
+    /// for it learns when it decides. Gives the instant of the next one, if there is one before the end.
+    pub(super) fn register(&mut self, now: Instant) -> Step<Option<Instant>> {
+        self.take_arrivals(now, Room::ForOneMore)?;
+        let end = self.end;
+        let next = self.tasks.iter();
+        let next = next.map(|task| task.release(task.next_after(now, end)));
+        Ok(next.filter(|&at| now < at && at < end).min())
+    }
+
     /// When the next frame begins, if one does.
     fn frame_begins(&self) -> Option<Instant> {
         self.wake.filter(|&at| at < self.end)
@@ -266,6 +314,8 @@ impl Domain {
         barrier: BarrierId,
     ) -> Step<bool> {
         self.notice_overrun(at)?;
+        // Somebody else may have told of later releases before, and the decision was later than these.
+        let at = at.max(self.decided);
         let number = cpu_of(cpu);
         self.apply(
             at,
@@ -321,13 +371,14 @@ impl Domain {
     /// The scheduler decides at `now`. Unless a sub-frame goes on what it says of sequences is new.
     fn decide(&mut self, now: Instant, why: Why) -> Step {
         let now = now.max(self.clock);
-        self.clock = now;
-        self.take_arrivals(now)?;
+        (self.clock, self.decided) = (now, now);
+        self.take_arrivals(now, Room::All)?;
         (self.facts, self.drops) = (0, false);
         // Until it has come back.
         self.has_failed = true;
         let plan = self.scheduler.decide(now)?;
         self.has_failed = false;
+        self.tasks.iter_mut().for_each(|task| task.told = 0);
         self.wake = plan.next.map(|wake| wake.at);
         if why != Why::Overrun {
             self.sub_frame = None;
@@ -351,9 +402,9 @@ impl Domain {
     }
 
     /// Tells the scheduler of all releases until `now`, and how long that takes.
-    fn take_arrivals(&mut self, now: Instant) -> Step {
+    fn take_arrivals(&mut self, now: Instant, room: Room) -> Step {
         let before = (self.stamp)();
-        if self.release_until(now)? {
+        if self.release_until(now, room)? {
             let took = (self.stamp)().saturating_sub(before);
             let arrivals = self.spent.arrivals.unwrap_or(0);
             self.spent.arrivals = Some(arrivals.saturating_add(took));
@@ -381,16 +432,21 @@ impl Domain {
     /// Tells the scheduler of all releases until `now`; says whether there were any. Of each task it has room for some
     /// in a decision; where there are
     /// more, an older one would make way for the younger in the same decision anyway.
-    fn release_until(&mut self, now: Instant) -> Step<bool> {
+    fn release_until(&mut self, now: Instant, room: Room) -> Step<bool> {
         let mut any = false;
         for (task, id) in self.tasks.iter_mut().zip((0..).map(TaskId)) {
             let next = task.next_after(now, self.end);
             while task.next_sequence < next {
+                let left = (BACKLOG_MAX as u64).saturating_sub(task.told);
+                if left <= 1 && room == Room::ForOneMore {
+                    break;
+                }
                 let sequence = task.next_sequence;
                 task.next_sequence += 1;
                 any = true;
                 let (at, job) = (task.release(sequence), JobId { task: id, sequence });
-                if next - sequence > BACKLOG_MAX as u64 {
+                self.clock = self.clock.max(at);
+                if next - sequence > left {
                     let why = DropReason::Superseded;
                     let trace = self.scheduler.sink_mut();
                     trace.observed(at, Fact::Released { job });
@@ -400,6 +456,7 @@ impl Domain {
                     continue;
                 }
                 task.waiting.push_back(sequence);
+                task.told += 1;
                 if self.has_failed {
                     continue;
                 }
@@ -467,7 +524,7 @@ impl Domain {
             began.for_each(|job| take(&mut self.tasks, *job));
         }
         self.end = self.end.min(stopped);
-        self.release_until(stopped).map(|_| ())
+        self.release_until(stopped, Room::All).map(|_| ())
     }
 
     /// The last record, at `at` or when the scheduler heard of something last. The scheduler stays: a walker whose body

@@ -496,3 +496,86 @@ fn each_call_says_what_was_decided_and_how_long_it_took_to_tell_of_releases() {
         spent(Some(Part::SubFrameOverrun), None)
     );
 }
+
+/// Whoever comes last begins the next frame at once where it is due: what it decided was for that, whatever it dropped of the
+/// one before.
+#[test]
+fn decisions_of_who_comes_last_count_for_the_frame_that_they_begin() {
+    let begun = |of: fn() -> Domain, walks: &dyn Fn(&mut Domain), last: (usize, u64)| {
+        let mut domain = of();
+        walks(&mut domain);
+        domain.take_spent();
+        assert!(domain.arrives(last.0, last.1));
+        let (skipped, overrun) = (domain.counts()[0], domain.counts()[1]);
+        (domain.take_spent().decided, skipped, overrun)
+    };
+    let high = |domain: &mut Domain| {
+        domain.walks(0, 0, &[job(0, 0)]);
+        domain.walks(1, 0, &[]);
+        assert!(!domain.arrives(1, 0));
+    };
+    // It drops LO and is in time for its frame; and it is not.
+    let overrun = Some(Part::SubFrameOverrun);
+    assert_eq!(begun(domain, &high, (0, 20)), (overrun, 1, 0));
+    let frame = Some(Part::FrameInit);
+    assert_eq!(begun(domain, &high, (0, FRAME + 50)), (frame, 1, 1));
+    // Nothing is below the only sub-frame, and the CPU that comes late had no job: no overrun.
+    let only = |domain: &mut Domain| {
+        domain.walks(0, 0, &[job(0, 0)]);
+        assert!(!domain.arrives(0, 9));
+        domain.walks(1, 150, &[]);
+    };
+    assert_eq!(
+        begun(of_one_sub_frame, &only, (1, FRAME + 50)),
+        (frame, 0, 0)
+    );
+    // Nor is it one where a job ends with its frame.
+    assert_eq!(begun(of_one_sub_frame, &only, (1, FRAME)), (frame, 0, 0));
+}
+
+/// Releases that somebody registers when they happen are the same as those that a decision finds, however many there are
+/// before it: the scheduler has room for four of a task, and is told of three and of the youngest one.
+#[test]
+fn what_was_registered_when_it_happened_changes_nothing_that_is_decided() {
+    let outcome = |registers: &[u64]| {
+        let mut domain = domain();
+        domain.walks(0, 0, &[job(0, 0)]);
+        domain.walks(1, 0, &[]);
+        assert!(!domain.arrives(1, 0));
+        for &now in registers {
+            let next = domain.register(at(now)).unwrap();
+            // All of them are released every 100 or 200.
+            assert_eq!(next, Some(at((now / FRAME + 1) * FRAME)));
+        }
+        assert!(domain.arrives(0, 650));
+        domain.walks(0, 650, &[job(0, 6)]);
+        (domain.left(), domain.counts(), domain.modes())
+    };
+    let never = outcome(&[]);
+    for registers in [
+        [100, 200, 300, 400, 500, 600].as_slice(),
+        &[99, 110, 640],
+        &[640],
+        &[100, 640, 641],
+    ] {
+        assert_eq!(outcome(registers), never, "{registers:?}");
+    }
+    assert_eq!(never.0[0].0, 5, "of seven all but two were superseded");
+}
+
+/// A scheduler that reports late who came: meanwhile a release was registered, and no decision is before what it is based on,
+/// nor anything that is told after it.
+#[test]
+fn who_is_reported_late_is_decided_about_after_what_was_registered_meanwhile() {
+    let mut domain = domain();
+    domain.walks(0, 0, &[job(0, 0)]);
+    domain.walks(1, 0, &[]);
+    domain.register(at(2 * FRAME)).unwrap();
+    // CPU 1 came in the second frame, and CPU 0 has not come yet.
+    let barrier = domain.sub_frame.unwrap();
+    let came = FRAME + 50;
+    let last = domain.arrive(1, (at(came), at(2 * FRAME + 10)), barrier);
+    assert_eq!(last, Ok(false));
+    assert_eq!(domain.decided, at(2 * FRAME));
+    assert!(domain.arrives(0, 2 * FRAME + 20));
+}

@@ -3,7 +3,9 @@
 use super::barrier::{keeps_nanos, meeting};
 use super::common::Common;
 use super::domain::{Domain, DomainTask};
-use super::walker::{WalkRecord, Walker};
+use super::paper::{self, Paper, Terms};
+use super::record::WalkRecord;
+use super::walker::Walker;
 use super::{Frames, Spare};
 use crate::account::{FrameVerdicts, Note, TaskFacts, TaskNote};
 use crate::body::Bodies;
@@ -17,7 +19,7 @@ use crate::notes::{self, NoteLog, NoteReader, channel};
 use crate::plan::CpuTasks;
 use crate::queue::JobQueue;
 use crate::recording::{FrameEvidence, Gathered, Lane, Last, Recording, Rings, Tracer};
-use crate::report::{FrameCosts, FrameCounts, FrameReport, Report};
+use crate::report::{FrameCosts, FrameCounts, FrameReport, PaperReport, Report};
 use crate::run::Run;
 use crate::stamps::Stamps;
 use crate::summary::{Measured, MeasuredCpu, report};
@@ -34,17 +36,13 @@ use vestal_core::{Duration, Instant, Scheduler, Service, TaskConfiguration, Task
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::{DomainId, Record, Recorder, Scope};
 
-/// A CPU whose walker has not been started.
-struct Draft {
-    cpu: SharedCpu,
-    bodies: Vec<Bodies>,
-    trace: Tracer,
-}
+/// A CPU whose threads have not been started: its walker, or its workers, each with its records.
+type Draft = (SharedCpu, Vec<Bodies>, Vec<Tracer>);
 
-/// The threads of a run that goes on; by CPU what comes from its walker, if it has one.
+/// The threads of a run that goes on; what comes from those that run its frames, with the places of their CPUs.
 struct Going {
     threads: Threads,
-    walkers: Vec<Option<Started<WalkRecord>>>,
+    members: Vec<(usize, Started<WalkRecord>)>,
 }
 
 /// Runs the CPUs of a frame table for `span`.
@@ -57,7 +55,7 @@ pub(crate) fn execute(
     span: Duration,
 ) -> Result<Report, RunError> {
     let overhead = frames.overhead(&launch.config);
-    let spare = frames.spare(overhead);
+    let spare = frames.spare(overhead, &launch.config);
     let scheduler = scheduler(&launch, &frames, overhead)?;
     let run = Arc::new(Run::new(&launch.config));
     let recording = launch.recording.take();
@@ -65,21 +63,21 @@ pub(crate) fn execute(
     let begin = |recording: Recording| launch.begin(recording, overhead);
     let consumer = recording.map(begin).transpose()?;
     let (drafts, lanes, trace) = drafts(&mut launch, &run, &frames, (spare, ring_records))?;
-    let cpus: Vec<SharedCpu> = drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect();
+    let cpus: Vec<SharedCpu> = drafts.iter().map(|(cpu, ..)| Arc::clone(cpu)).collect();
     let recorder = Recorder::new(scheduler, trace);
     let (notes, reader) = notes_of_frames(&cpus);
     let common = common(&launch, &frames, (recorder, notes), &cpus)?;
     let evidence = evidence(&frames, &cpus, overhead, reader);
     let gatherer = launch.gather((lanes, Some(evidence)), consumer)?;
     let patience = launch.config.patience;
-    let going = match start(&launch, &run, drafts, &common) {
+    let paper = paper(&launch, &frames, &common, &cpus, overhead);
+    let going = match start(&launch, &run, drafts, (&common, paper.as_ref())) {
         Ok(going) => going,
         Err((source, threads)) => {
-            common.meeting.close();
+            close(&common, paper.as_deref());
             abandon(&run, &cpus, threads, patience);
             finish(gatherer, Vec::new(), None)?;
-            let what = "start the threads of the run";
-            return Err(RunError::System { what, source });
+            return Err(RunError::system("start the threads of the run")(source));
         }
     };
     let others = cpus.iter().map(|cpu| Observer::new(cpu.processor.0));
@@ -113,7 +111,8 @@ pub(crate) fn execute(
         continued: Continued::instants(),
         watchdog: run.watchdog.cost(),
     };
-    let counts = with_walks(counts, &records);
+    let by_paper = paper.map(|_| found_by_paper(&launch, &frames, &records));
+    let counts = with_walks(counts, by_paper, &records);
     let managers = managers(&common, &cpus, records);
     let noted = managers.into_iter().zip(accounts).zip(others);
     let parts = launch.parts(noted, &stuck);
@@ -123,7 +122,57 @@ pub(crate) fn execute(
         overhead,
         ..counts
     };
-    Ok(framed(report(&run, &measured, &parts), frames))
+    Ok(framed(&launch, report(&run, &measured, &parts), frames))
+}
+
+/// What the threads of a paper share, if they run the frames.
+fn paper(
+    launch: &Launch,
+    frames: &Frames,
+    common: &Arc<Common>,
+    cpus: &[SharedCpu],
+    overhead: Service,
+) -> Option<Arc<Paper>> {
+    if !launch.config.is_of_sigrist2015() {
+        return None;
+    }
+    let is_own = launch.has_own_dispatcher();
+    let host = if is_own {
+        cpus.len().saturating_sub(1)
+    } else {
+        0
+    };
+    let scheduler = launch.plan.cpus.get(host).map_or(0, |plan| plan.manager);
+    let terms = Terms {
+        length: frames.length,
+        allowances: frames.allowances_with(overhead),
+        initialisation: frames.initialisation,
+        heartbeat: launch.config.period(),
+        host,
+        is_recorded: !is_own,
+        priority: scheduler.saturating_add(1),
+    };
+    Some(Arc::new(Paper::new(common, cpus, terms)))
+}
+
+/// Nobody waits any more, for ever.
+fn close(common: &Common, paper: Option<&Paper>) {
+    match paper {
+        Some(paper) => paper.close(),
+        None => common.close(),
+    }
+}
+
+/// What the threads of a paper found.
+fn found_by_paper(launch: &Launch, frames: &Frames, records: &[WalkRecord]) -> PaperReport {
+    let sum = |of: fn(&WalkRecord) -> u64| records.iter().map(of).sum();
+    PaperReport {
+        has_own_processor: launch.has_own_dispatcher(),
+        initialisation: frames.initialisation,
+        started_early: sum(|record| record.started_early),
+        checks: sum(|record| record.checks),
+        late: sum(|record| record.late),
+    }
 }
 
 /// The scheduler of all CPUs.
@@ -179,19 +228,26 @@ fn draft(
         let why = "there is no plan for a CPU".to_owned();
         return Err(RunError::Unsupported(why));
     };
-    let trace = match ring_records {
+    let threads = match launch.config.is_of_sigrist2015() {
+        true => cpu.tasks.len(),
+        false => 1,
+    };
+    let traces = (0..threads).map(|_| match ring_records {
         Some(records) => rings.add(records),
         None => Tracer::off(),
-    };
+    });
+    let traces = traces.collect();
     let terms = (plan, Kind::Walked);
     let unlimited = |_| Allowance::Unlimited;
     let allowed = (spare.tolerance, spare.late_wake_nanos);
     let shared = launch.share(run, index, cpu, terms, allowed, unlimited);
     let (cpu, notes) = shared.map_err(RunError::system("make what the threads of a CPU share"))?;
     let scope = Scope::new(DomainId::FIRST, numbers, &[cpu.id]);
-    let lane = Lane::new(rings, notes, &cpu, scope);
-    let draft = Draft { cpu, bodies, trace };
-    Ok((draft, lane))
+    let mut lane = Lane::new(rings, notes, &cpu, scope);
+    if launch.has_own_dispatcher() && index + 1 == launch.plan.cpus.len() {
+        lane = lane.beside();
+    }
+    Ok(((cpu, bodies, traces), lane))
 }
 
 /// A log for notes about the frames of these CPUs: some for each job.
@@ -259,12 +315,21 @@ fn common(
     let table = (tasks, frames.length);
     let mut domain = Domain::new(scheduler, table, (cpus.len(), threads), notes);
     domain.stamp = monotonic_nanos;
-    let count = u32::try_from(threads).unwrap_or(u32::MAX);
-    let failed = RunError::system("make the barrier of the run");
     let stamps = Stamps::of(frames.clock);
     let stamps = stamps.map_err(RunError::system("use the time stamp counter"))?;
-    let meeting = meeting(frames.barrier, count, shares, stamps).map_err(failed)?;
-    let waits = (meeting, keeps_nanos(frames.barrier, shares), stamps);
+    // Walkers meet all together; with a scheduler those that have jobs meet, and it.
+    let of_paper = launch.config.is_of_sigrist2015();
+    let shares = shares || (of_paper && !launch.has_own_dispatcher());
+    let count = u32::try_from(threads).unwrap_or(u32::MAX);
+    let counts = if of_paper {
+        2..=count.saturating_add(1)
+    } else {
+        count..=count
+    };
+    let meetings = counts.map(|count| meeting(frames.barrier, count, shares, stamps));
+    let meetings = meetings.collect::<io::Result<_>>();
+    let meetings = meetings.map_err(RunError::system("make the barrier of the run"))?;
+    let waits = (meetings, keeps_nanos(frames.barrier, shares), stamps);
     Ok(Arc::new(Common::new(domain, waits, cpus.len())))
 }
 
@@ -278,60 +343,67 @@ fn start(
     launch: &Launch,
     run: &Arc<Run>,
     drafts: Vec<Draft>,
-    common: &Arc<Common>,
+    (common, paper): (&Arc<Common>, Option<&Arc<Paper>>),
 ) -> Result<Going, (io::Error, Threads)> {
     let mut threads = Threads::new(launch.config.stack_bytes);
     let (processor, priority) = launch.plan.watchdog;
-    let closing = Arc::clone(common);
+    let closing = (Arc::clone(common), paper.map(Arc::clone));
     let watchdog = Watchdog {
         run: Arc::clone(run),
-        cpus: drafts.iter().map(|draft| Arc::clone(&draft.cpu)).collect(),
+        cpus: drafts.iter().map(|(cpu, ..)| Arc::clone(cpu)).collect(),
         processor,
         priority,
-        common: Some(Box::new(move || closing.meeting.close())),
+        common: Some(Box::new(move || close(&closing.0, closing.1.as_deref()))),
     };
     let (set_up, main) = (Watchdog::set_up, Watchdog::main);
     if let Err(error) = threads.start("vestal-watchdog", None, watchdog, set_up, main) {
         return Err((error, threads));
     }
-    let mut walkers = Vec::new();
-    for draft in drafts {
-        let started = match has_walker(&draft.cpu) {
-            true => draft.start(&mut threads, common).map(Some),
-            false => Ok(None),
-        };
-        match started {
-            Ok(walker) => walkers.push(walker),
-            Err(error) => return Err((error, threads)),
-        }
+    let started = match paper {
+        Some(paper) => paper::start(&mut threads, paper, drafts),
+        None => start_walkers(&mut threads, drafts, common),
+    };
+    match started {
+        Ok(members) => Ok(Going { threads, members }),
+        Err(error) => Err((error, threads)),
     }
-    Ok(Going { threads, walkers })
 }
 
-impl Draft {
-    fn start(self, threads: &mut Threads, common: &Arc<Common>) -> io::Result<Started<WalkRecord>> {
-        let number = self.cpu.id.0;
+/// Starts the walkers.
+fn start_walkers(
+    threads: &mut Threads,
+    drafts: Vec<Draft>,
+    common: &Arc<Common>,
+) -> io::Result<Vec<(usize, Started<WalkRecord>)>> {
+    let mut walkers = Vec::new();
+    for (index, (cpu, bodies, traces)) in drafts.into_iter().enumerate() {
+        if !has_walker(&cpu) {
+            continue;
+        }
+        let number = cpu.id.0;
         let walker = Walker {
             worker: Worker {
-                cpu: self.cpu,
+                cpu,
                 index: 0,
                 // Those of a task are put in while a job of it runs.
                 body: Box::new(|_| Ok(())),
                 demand: Box::new(|_| Service::ZERO),
                 queue: JobQueue::new(None),
-                trace: self.trace,
+                trace: traces.into_iter().next().unwrap_or(Tracer::off()),
             },
             common: Arc::clone(common),
-            bodies: self.bodies,
+            bodies,
         };
         let name = format!("vestal-{number}-walker");
-        let place = Some((usize::from(number), 0));
-        threads.start(&name, place, walker, Walker::set_up, Walker::main)
+        let place = Some((index, 0));
+        let walker = threads.start(&name, place, walker, Walker::set_up, Walker::main)?;
+        walkers.push((index, walker));
     }
+    Ok(walkers)
 }
 
 impl Going {
-    /// Waits until the run has ended; gives what the walkers have noted, nothing of those that have not come back, and
+    /// Waits until the run has ended; gives by CPU what its threads have noted, nothing of those that have not come back, and
     /// the places of these.
     fn join(
         self,
@@ -339,16 +411,19 @@ impl Going {
         patience: Duration,
         others: &mut [Observer],
     ) -> (Vec<WalkRecord>, Vec<Place>) {
-        let mut records = Vec::new();
-        for (walker, cpu) in self.walkers.into_iter().zip(cpus) {
+        let mut records: Vec<WalkRecord> = cpus.iter().map(|_| WalkRecord::default()).collect();
+        for (index, member) in self.members {
+            let (Some(cpu), Some(record)) = (cpus.get(index), records.get_mut(index)) else {
+                continue;
+            };
             let meanwhile = || {
                 for (cpu, others) in cpus.iter().zip(others.iter_mut()) {
                     others.look_if(cpu.online.stolen_by_threads());
                 }
             };
-            let record =
-                walker.and_then(|walker| walker.join(&cpu.stopped_at, patience, meanwhile));
-            records.push(record.unwrap_or_default());
+            if let Some(noted) = member.join(&cpu.stopped_at, patience, meanwhile) {
+                record.merge(&noted);
+            }
         }
         (records, self.threads.join(patience))
     }
@@ -415,12 +490,17 @@ fn end(
         begun_late: domain.record.begun_late.summary(),
         passed: Summary::default(),
         costs: FrameCosts::default(),
+        paper: None,
     };
     (last, report)
 }
 
 /// The report with what walkers found that waited for each other.
-fn with_walks(counts: FrameReport, records: &[WalkRecord]) -> FrameReport {
+fn with_walks(
+    counts: FrameReport,
+    paper: Option<PaperReport>,
+    records: &[WalkRecord],
+) -> FrameReport {
     let all = |of: fn(&WalkRecord) -> &Histogram| {
         let mut merged = Histogram::default();
         let each = records.iter().map(of);
@@ -434,6 +514,7 @@ fn with_walks(counts: FrameReport, records: &[WalkRecord]) -> FrameReport {
             sub_frame: all(|record| &record.opens),
             barrier: all(|record| &record.goes_on),
         },
+        paper,
         ..counts
     }
 }
@@ -441,17 +522,14 @@ fn with_walks(counts: FrameReport, records: &[WalkRecord]) -> FrameReport {
 /// What managers note down elsewhere: the modes are those of all CPUs, and stand with the first.
 fn managers(common: &Common, cpus: &[SharedCpu], records: Vec<WalkRecord>) -> Vec<ManagerRecord> {
     let mut domain = common.domain();
+    for record in &records {
+        domain.record.parts.merge(&record.of_all);
+    }
     let walked = cpus.iter().zip(records).enumerate();
     let managers = walked.map(|(index, (cpu, record))| {
         let mut manager = ManagerRecord::new(cpu.tasks.len(), 0);
+        manager.parts = record.parts(&domain.record.parts, has_walker(cpu));
         manager.handling = record.handling;
-        manager.parts = record.parts;
-        // Nobody waits on a CPU without a walker.
-        if has_walker(cpu) {
-            manager
-                .parts
-                .add_of_all(&domain.record.parts, record.decided_nanos);
-        }
         if index == 0 {
             manager.modes = std::mem::take(&mut domain.record.modes);
             manager.modes_lost = domain.record.modes_lost;
@@ -462,12 +540,16 @@ fn managers(common: &Common, cpus: &[SharedCpu], records: Vec<WalkRecord>) -> Ve
     managers.collect()
 }
 
-/// What a walker did is no task's alone, and it follows no plan but its own.
-fn framed(mut report: Report, frames: FrameReport) -> Report {
+/// What a walker did is no task's alone, and it follows no plan but its own. The last CPU may have no tasks, but the threads beside
+/// them.
+fn framed(launch: &Launch, mut report: Report, frames: FrameReport) -> Report {
     report.frames = Some(frames);
     for cpu in &mut report.cpus {
         cpu.inversions = None;
         cpu.tasks.iter_mut().for_each(|task| task.preemptions = 0);
+    }
+    if launch.has_own_dispatcher() {
+        report.dispatcher = report.cpus.pop();
     }
     report
 }

@@ -28,6 +28,9 @@ mod barrier;
 mod common;
 mod domain;
 mod launch;
+mod paper;
+mod record;
+mod waits;
 mod walker;
 
 pub(crate) use barrier::{Meeting, meeting};
@@ -37,6 +40,7 @@ use crate::account::{FrameFacts, FrameTask, LATE_WAKE_NANOS, SWITCH_NANOS_MAX, T
 use crate::barrier::Barrier;
 use crate::config::{Config, TOLERANCE_MIN};
 use crate::decider::MakeScheduler;
+use crate::initialisation::Initialisation;
 use crate::stamps::Clock;
 use std::fmt;
 use vestal_core::{Duration, Service, TaskId};
@@ -53,22 +57,32 @@ pub fn overhead(levels: usize, jobs: usize) -> Service {
     LEAST.max(Service::from_nanos(nanos))
 }
 
+/// The same by the threads of Sigrist et al. (RTAS 2015, section VI-A): as much for one more level, because a frame begins with two
+/// more wake-ups, and for each job half a level, because its worker has to be woken.
+#[must_use]
+pub fn overhead_of_sigrist2015(levels: usize, jobs: usize) -> Service {
+    let woken = Service::from_nanos((jobs as u64).saturating_mul(62_500));
+    overhead(levels.saturating_add(1), jobs).saturating_add(woken)
+}
+
 /// What is ours of that overhead, and what the machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spare {
     /// By how much a job may execute more than it should: half of the overhead is for all of a CPU and a frame.
     pub(crate) tolerance: Service,
-    /// A wake-up that is so late is the machine's doing: half of the overhead is for one in each sub-frame.
+    /// A wake-up that is so late is the machine's doing: half of the overhead is for one in each sub-frame, and by the threads of
+    /// a paper for one more in each frame and one for each job.
     pub(crate) late_wake_nanos: u64,
 }
 
 impl Spare {
-    fn of(overhead: Service, levels: usize, jobs: usize) -> Self {
+    /// Of that overhead, with so many jobs and wake-ups.
+    fn of(overhead: Service, jobs: usize, wakes: usize) -> Self {
         let half = overhead.as_nanos() / 2;
-        let [levels, jobs] = [levels, jobs].map(|count| (count as u64).max(1));
+        let [jobs, wakes] = [jobs, wakes].map(|count| (count as u64).max(1));
         Self {
             tolerance: TOLERANCE_MIN.min(Service::from_nanos(half / jobs)),
-            late_wake_nanos: (half / levels).clamp(SWITCH_NANOS_MAX, LATE_WAKE_NANOS),
+            late_wake_nanos: (half / wakes).clamp(SWITCH_NANOS_MAX, LATE_WAKE_NANOS),
         }
     }
 }
@@ -90,6 +104,8 @@ pub struct Frames {
     pub places: Vec<Vec<usize>>,
     /// What threads read to measure how long something takes, and while they spin.
     pub clock: Clock,
+    /// Who gives workers their orders, with [`Mechanism::Sigrist2015`](crate::Mechanism::Sigrist2015).
+    pub initialisation: Initialisation,
 }
 
 impl Frames {
@@ -111,17 +127,26 @@ impl Frames {
     /// What a sub-frame may be late by: as the configuration says, or as usual.
     fn overhead(&self, config: &Config) -> Service {
         let (levels, jobs) = self.size();
-        config.tolerance.unwrap_or_else(|| overhead(levels, jobs))
+        config
+            .tolerance
+            .unwrap_or_else(|| match config.is_of_sigrist2015() {
+                true => overhead_of_sigrist2015(levels, jobs),
+                false => overhead(levels, jobs),
+            })
     }
 
     /// What is ours of that overhead, and what the machine's.
-    fn spare(&self, overhead: Service) -> Spare {
+    fn spare(&self, overhead: Service, config: &Config) -> Spare {
         let (levels, jobs) = self.size();
-        Spare::of(overhead, levels, jobs)
+        let wakes = match config.is_of_sigrist2015() {
+            true => levels.saturating_add(1).saturating_add(jobs),
+            false => levels,
+        };
+        Spare::of(overhead, jobs, wakes)
     }
 
-    /// What is known of the table before it runs; `tasks` are those of each CPU.
-    fn facts(&self, tasks: &[Vec<TaskFacts>], overhead: Service, guarantee: bool) -> FrameFacts {
+    /// By frame of the cycle and level, how old the frame may be when the sub-frame of that level begins.
+    fn allowances_with(&self, overhead: Service) -> Vec<Vec<Duration>> {
         let spare = Duration::from_nanos(overhead.as_nanos());
         let later = |levels: &Vec<Duration>| {
             let levels = levels.iter();
@@ -129,6 +154,11 @@ impl Frames {
                 .map(|allowance| allowance.saturating_add(spare))
                 .collect()
         };
+        self.allowances.iter().map(later).collect()
+    }
+
+    /// What is known of the table before it runs; `tasks` are those of each CPU.
+    fn facts(&self, tasks: &[Vec<TaskFacts>], overhead: Service, guarantee: bool) -> FrameFacts {
         let cpus = self.numbers.iter().zip(tasks).enumerate();
         let tasks = cpus.flat_map(|(cpu, (numbers, tasks))| {
             let own = numbers.iter().zip(tasks).enumerate();
@@ -143,7 +173,7 @@ impl Frames {
         });
         FrameFacts {
             length: self.length,
-            allowances: self.allowances.iter().map(later).collect(),
+            allowances: self.allowances_with(overhead),
             tasks: tasks.collect(),
             guarantee,
         }
@@ -206,6 +236,7 @@ mod tests {
             allowances: vec![vec![Duration::ZERO]],
             places: vec![vec![0]; numbers_of(numbers)],
             clock: Clock::default(),
+            initialisation: Initialisation::default(),
         }
     }
 
@@ -294,7 +325,7 @@ mod tests {
         assert_eq!(overhead(3, 10), micros(1_375));
         for (levels, jobs) in [(1, 1), (2, 2), (2, 40), (5, 3), (5, 1)] {
             let all = overhead(levels, jobs);
-            let spare = Spare::of(all, levels, jobs);
+            let spare = Spare::of(all, jobs, levels);
             let own = spare.tolerance.saturating_mul(jobs as u64);
             let wakes = Service::from_nanos(spare.late_wake_nanos * levels as u64);
             assert!(
@@ -303,7 +334,7 @@ mod tests {
             );
             assert_eq!(spare.tolerance, TOLERANCE_MIN, "{levels} {jobs}");
         }
-        let spare = Spare::of(micros(60), 2, 3);
+        let spare = Spare::of(micros(60), 3, 2);
         assert_eq!(
             (spare.tolerance, spare.late_wake_nanos),
             (micros(10), 100_000)

@@ -1,21 +1,23 @@
 //! A walker: the thread that runs the jobs of one CPU, sub-frame by sub-frame.
 
+use super::barrier::Meeting;
 use super::common::{Common, Taken};
-use super::domain::{Spent, Step, Turn, cpu_of};
+use super::domain::{Step, Turn, cpu_of};
+use super::record::WalkRecord;
+use super::waits;
 use crate::account::{Duty, Wanted};
 use crate::body::Bodies;
 use crate::error::message_of;
-use crate::parts::{Part, Parts};
+use crate::parts::Part;
 use crate::stamps::Stamp;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::thread::worker::{RunningWorker, Worker};
-use crate::words::{Passed, Stage, Ticket};
+use crate::words::{Stage, Ticket};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::{BarrierId, ContractViolation, Instant, JobId};
-use vestal_statistics::Histogram;
 use vestal_trace::{Edge, Mechanism, Record, What};
 
 /// What a walker's thread is made of.
@@ -25,57 +27,6 @@ pub(super) struct Walker {
     pub(super) common: Arc<Common>,
     /// In the order of the CPU's tasks, of which there is one at least.
     pub(super) bodies: Vec<Bodies>,
-}
-
-/// What a walker notes down.
-#[derive(Debug)]
-pub(super) struct WalkRecord {
-    /// From when a barrier was opened until this walker went on.
-    pub(super) passed: Histogram,
-    /// How long it had the domain.
-    pub(super) handling: Histogram,
-    /// From when a frame should begin for which it waited until it knew its jobs.
-    pub(super) begins: Histogram,
-    /// From when it came to a barrier as the last until it opened it.
-    pub(super) opens: Histogram,
-    /// From when a barrier was opened until it knew what was next.
-    pub(super) goes_on: Histogram,
-    /// What no other CPU waited for.
-    pub(super) parts: Parts,
-    /// What its decisions for all CPUs took.
-    pub(super) decided_nanos: u64,
-}
-
-impl Default for WalkRecord {
-    fn default() -> Self {
-        Self {
-            passed: Histogram::default(),
-            handling: Histogram::default(),
-            begins: Histogram::default(),
-            opens: Histogram::default(),
-            goes_on: Histogram::default(),
-            parts: Parts::of(&Part::OF_FRAMES),
-            decided_nanos: 0,
-        }
-    }
-}
-
-impl WalkRecord {
-    /// A call of the domain took so long, once it was this walker's turn; without a decision it was for `part`. `all`: what
-    /// was decided for all CPUs.
-    fn note_call(&mut self, all: &mut Parts, spent: Spent, (took, part): (u64, Part)) {
-        if let Some(arrivals) = spent.arrivals {
-            self.parts.record(Part::JobArrival, arrivals);
-        }
-        let rest = took.saturating_sub(spent.arrivals.unwrap_or(0));
-        match spent.decided {
-            Some(decided) => {
-                all.record(decided, rest);
-                self.decided_nanos = self.decided_nanos.saturating_add(rest);
-            }
-            None => self.parts.record(part, rest),
-        }
-    }
 }
 
 /// What a walker has waited for, with the clock reading at which it came about.
@@ -100,10 +51,15 @@ impl Walker {
     /// Runs jobs until the run ends.
     pub(super) fn main(self) -> WalkRecord {
         let mut record = WalkRecord::default();
+        // There is one for each number of walkers that may meet, and only one such number.
+        let Some(meeting) = self.common.meeting(0) else {
+            return record;
+        };
         self.worker.work_by(|worker| {
             let mut walk = Walk {
                 index: usize::from(worker.cpu.id.0),
                 common: &self.common,
+                meeting,
                 jobs: Vec::with_capacity(self.bodies.len()),
                 bodies: self.bodies,
                 duty: Duty::Frame,
@@ -133,6 +89,7 @@ struct Walk<'w, 'a> {
     /// Of its CPU in the set.
     index: usize,
     common: &'w Common,
+    meeting: &'w dyn Meeting,
     worker: &'w mut RunningWorker<'a>,
     bodies: Vec<Bodies>,
     /// Those of the present sub-frame, by the numbers of the CPU.
@@ -151,7 +108,7 @@ impl<'w> Walk<'w, '_> {
         self.wait_until(Instant::EPOCH);
         while !self.is_ending() {
             // Drawn before the domain is looked at: see `Meeting`.
-            let ticket = self.common.meeting.ticket();
+            let ticket = self.meeting.ticket();
             match self.turn()? {
                 Turn::Walk(barrier) => {
                     if !self.run_jobs()? {
@@ -245,7 +202,7 @@ impl<'w> Walk<'w, '_> {
     fn arrive(&mut self, barrier: BarrierId) -> Step {
         // Before anybody can know that it has come: see `crate::recording`.
         self.go_on(Duty::Frame);
-        let ticket = self.common.meeting.ticket();
+        let ticket = self.meeting.ticket();
         let came = monotonic_nanos();
         if !self.comes(came, barrier)? {
             self.meet(ticket);
@@ -256,7 +213,7 @@ impl<'w> Walk<'w, '_> {
         self.worker
             .own
             .delay(crate::fault::point::Point::BarrierOpens);
-        let took = self.common.open(opened);
+        let took = self.common.open(self.meeting, opened);
         self.record.parts.record(Part::Barrier, took);
         let opened = opened.monotonic;
         self.record.opens.record(opened.saturating_sub(came));
@@ -290,60 +247,24 @@ impl<'w> Walk<'w, '_> {
         is_last
     }
 
-    /// The domain. If another walker has it, this one waits: what passes from when that leaves it is no part of its duty.
+    /// The domain.
     fn domain(&mut self) -> Taken<'w> {
-        let common = self.common;
-        if let Some(domain) = common.free_domain() {
-            return domain;
-        }
-        self.about_to_wait();
-        let domain = common.domain();
-        self.worker.trace.open();
-        let now = monotonic_nanos();
-        let wanted = Wanted::Since(common.freed().min(now));
-        self.worker.own.wake(wanted, now);
-        self.worker.trace.close();
-        domain
+        let own = (&mut self.worker.own, Some(&self.worker.trace));
+        // If it waits for that.
+        let duty = std::mem::replace(&mut self.duty, Duty::Frame);
+        waits::domain(self.common, own, duty)
     }
 
     /// Waits at the barrier.
     fn meet(&mut self, ticket: Ticket) {
-        self.about_to_wait();
-        let begun = self.common.stamps.now();
-        let passed = self.common.meeting.wait(ticket);
-        self.worker.trace.open();
-        let now = self.common.stamps.now();
-        let (since, wanted) = match passed {
-            Passed::Open => {
-                let since = self.common.opened();
-                (since, self.common.let_go(since, now))
-            }
-            Passed::Closed => (now, now.monotonic),
-        };
-        let wanted = Wanted::Since(wanted);
-        self.worker.own.wake(wanted, now.monotonic);
-        self.worker.trace.close();
-        match passed {
-            Passed::Open => self.note_passed(begun, since, now),
+        let own = (&mut self.worker.own, Some(&self.worker.trace));
+        let duty = std::mem::replace(&mut self.duty, Duty::Frame);
+        let at = (self.meeting, ticket);
+        match waits::meet(self.common, at, own, duty, (self.record, true)) {
+            Some(since) => self.awaited = Some(Awaited::Barrier(since.monotonic)),
             // The run ends, or nothing begins any more: not to come back to the barrier again and again.
-            Passed::Closed => self.worker.cpu.phase.await_over(),
+            None => self.worker.cpu.phase.await_over(),
         }
-    }
-
-    /// It went on now at a barrier that was opened at `since`, and to which it had come at `begun`.
-    fn note_passed(&mut self, begun: Stamp, since: Stamp, now: Stamp) {
-        let stamps = self.common.stamps;
-        let (waited, took) = (stamps.between(begun, since), stamps.between(since, now));
-        self.record.passed.record(took);
-        let parts = &mut self.record.parts;
-        parts.record(Part::Barrier, took);
-        let keeps = self.common.keeps_nanos;
-        parts.waiting_nanos = parts.waiting_nanos.saturating_add(waited.min(keeps));
-        if waited >= keeps {
-            // It slept, and was to be woken.
-            parts.elsewhere_nanos = parts.elsewhere_nanos.saturating_add(took);
-        }
-        self.awaited = Some(Awaited::Barrier(since.monotonic));
     }
 
     /// Waits for an instant, or until the run ends.
@@ -383,41 +304,11 @@ impl<'w> Walk<'w, '_> {
 }
 
 /// Where the walker of a CPU begins or ends to have the scheduler.
-fn span(cpu: usize, at: Instant, edge: Edge) -> Record {
+pub(super) fn span(cpu: usize, at: Instant, edge: Edge) -> Record {
     let what = What::Overhead {
         cpu: cpu_of(cpu),
         mechanism: Mechanism::Decide,
         edge,
     };
     Record { at, what }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sums(parts: &Parts) -> Vec<(Part, u64)> {
-        let sums = parts
-            .iter()
-            .map(|(part, times)| (part, times.summary().sum));
-        sums.filter(|(_, sum)| *sum > 0).collect()
-    }
-
-    #[test]
-    fn a_decision_is_for_all_but_for_the_releases_that_it_is_told_of() {
-        let (mut record, mut all) = (WalkRecord::default(), Parts::of(&Part::OF_FRAMES));
-        let own = (100, Part::Barrier);
-        record.note_call(&mut all, Spent::default(), own);
-        assert_eq!(sums(&record.parts), [(Part::Barrier, 100)]);
-        assert_eq!((sums(&all), record.decided_nanos), (Vec::new(), 0));
-        let spent = Spent {
-            decided: Some(Part::SubFrameOverrun),
-            arrivals: Some(30),
-        };
-        record.note_call(&mut all, spent, own);
-        let expected = [(Part::Barrier, 100), (Part::JobArrival, 30)];
-        assert_eq!(sums(&record.parts), expected);
-        assert_eq!(sums(&all), [(Part::SubFrameOverrun, 70)]);
-        assert_eq!(record.decided_nanos, 70);
-    }
 }

@@ -166,6 +166,25 @@ impl NoteLog {
     }
 }
 
+/// A writer that loses its CPU between two steps.
+#[cfg(all(test, not(loom)))]
+impl NoteLog {
+    /// It claims a place, which is returned.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::AcqRel) & CLAIMS
+    }
+
+    /// And goes on.
+    pub(crate) fn go_on(&self, place: u64, note: Note) {
+        if let Some(slot) = self.slot(place) {
+            for (word, value) in slot.words.iter().zip(note.to_words()) {
+                word.store(value, Ordering::Relaxed);
+            }
+            slot.sequence.store(place + 1, Ordering::Release);
+        }
+    }
+}
+
 /// The reader of a log.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
@@ -205,6 +224,11 @@ impl NoteReader {
                 return Some(note);
             }
         }
+    }
+
+    /// Whether all notes within `extent` were read: none of them is still being written.
+    pub(crate) const fn has_read(&self, extent: Extent) -> bool {
+        self.read == extent.end
     }
 
     /// Passes over a note that is not whole and never will be, at the end of a run; says whether there was

@@ -45,7 +45,7 @@ pub(crate) struct Online {
 
 impl Online {
     pub(crate) fn new(tasks: usize) -> Self {
-        let threads = tasks + Thread::OTHERS;
+        let threads = Thread::count(tasks);
         Self {
             burning: AtomicU64::new(0),
             called: AtomicU64::new(0),
@@ -260,6 +260,18 @@ mod tests {
         online.waits(Thread::Worker(0), 7);
         online.wakes(Thread::Idle);
         let waiting: Vec<_> = online.waiting().collect();
-        assert_eq!(waiting, [Some(0), None, Some(0), Some(7)]);
+        let (manager, checker) = (Some(0), Some(0));
+        let [watchdog, dispatcher, scheduler, of_frames] = [Some(0); 4];
+        let expected = [
+            manager,
+            None,
+            watchdog,
+            dispatcher,
+            scheduler,
+            of_frames,
+            Some(7),
+            checker,
+        ];
+        assert_eq!(waiting, expected);
     }
 }

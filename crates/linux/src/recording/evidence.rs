@@ -16,6 +16,8 @@ pub(super) struct Evidence {
     findings: VecDeque<Record>,
     /// Records until then have been handed on.
     handed_on: Instant,
+    /// No note held others back when they were read last.
+    is_whole: bool,
 }
 
 impl Evidence {
@@ -33,6 +35,7 @@ impl Evidence {
             judge: Judge::new(tasks, rules),
             findings: VecDeque::new(),
             handed_on: Instant::EPOCH,
+            is_whole: true,
         }
     }
 
@@ -43,8 +46,15 @@ impl Evidence {
         while let Some(note) = self.reader.next(extent) {
             self.judge.take(note);
         }
+        self.is_whole = self.reader.has_read(extent);
         self.sort_findings();
         self.judge.stolen_by_threads()
+    }
+
+    /// Whether all was read that had been noted when that was done last: a thread that was preempted within a note holds
+    /// back those that others have noted since.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// The same when no thread writes any more, but for one that may have been left in the middle of a note.

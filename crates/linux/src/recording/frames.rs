@@ -9,25 +9,32 @@ use crate::notes::{Extent, NoteReader};
 pub(crate) struct FrameEvidence {
     reader: NoteReader,
     judge: FrameJudge,
+    /// How far the notes go that are to be handed on next.
+    noted: Option<Extent>,
 }
 
 impl FrameEvidence {
     /// Of frames about which notes come from `reader`.
     pub(crate) fn new(reader: NoteReader, facts: FrameFacts) -> Self {
         let judge = FrameJudge::new(facts);
-        Self { reader, judge }
+        Self {
+            reader,
+            judge,
+            noted: None,
+        }
     }
 
-    /// How far the notes go. To be called before those of the CPUs are read: whoever notes something about frames has noted
-    /// before what led to it.
-    pub(super) fn extent(&mut self) -> Extent {
-        self.reader.extent()
+    /// Looks how far the notes go, unless there are some that were not handed on yet. To be called before those of the CPUs are
+    /// read: whoever notes something about frames has noted before what led to it.
+    pub(super) fn look(&mut self) {
+        self.noted.get_or_insert_with(|| self.reader.extent());
     }
 
-    /// Hands on all notes up to there, when those of the CPUs have been read; `now` is nanoseconds after the epoch.
+    /// Hands on all notes up to there, if those of the CPUs have been read, each to where it went then: a thread that was
+    /// preempted within one may hold back what led to them. `now` is nanoseconds after the epoch.
     pub(super) fn take<'a>(
         &mut self,
-        extent: Extent,
+        are_whole: bool,
         now: u64,
         cpus: impl Iterator<Item = &'a mut Judge>,
     ) {
@@ -35,17 +42,22 @@ impl FrameEvidence {
         for (cpu, judge) in cpus.iter_mut().enumerate() {
             self.judge.hear(cpu, judge);
         }
-        self.judge.lose(extent.newly_lost, now);
-        self.hand_on(extent);
+        if are_whole && let Some(extent) = self.noted.take() {
+            self.judge.lose(extent.newly_lost, now);
+            self.hand_on(extent);
+        }
         self.answer(&mut cpus);
     }
 
     /// The same when no thread writes any more, but for one that may have been left in the middle of a note.
     pub(super) fn take_last<'a>(&mut self, now: u64, cpus: impl Iterator<Item = &'a mut Judge>) {
         let mut cpus: Vec<&mut Judge> = cpus.collect();
-        let extent = self.extent();
-        self.take(extent, now, cpus.iter_mut().map(|judge| &mut **judge));
-        let extent = self.extent();
+        // What was held back, and what came since.
+        for _ in 0..2 {
+            self.look();
+            self.take(true, now, cpus.iter_mut().map(|judge| &mut **judge));
+        }
+        let extent = self.reader.extent();
         while self.reader.skip(extent) {
             self.judge.lose(1, now);
             self.hand_on(extent);

@@ -112,11 +112,14 @@ struct Merger {
 impl Merger {
     /// Empties the rings and hands on what is complete.
     fn round(&mut self) {
-        let noted = self.frames.as_mut().map(FrameEvidence::extent);
+        if let Some(frames) = &mut self.frames {
+            frames.look();
+        }
         self.lanes.iter_mut().for_each(Lane::round);
         let now = self.lanes.first().map_or(0, Lane::now);
-        if let (Some(frames), Some(noted)) = (&mut self.frames, noted) {
-            frames.take(noted, now, self.lanes.iter_mut().map(Lane::judge));
+        if let Some(frames) = &mut self.frames {
+            let are_whole = self.lanes.iter().all(Lane::is_whole);
+            frames.take(are_whole, now, self.lanes.iter_mut().map(Lane::judge));
         }
         self.give();
     }
@@ -184,10 +187,12 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
-    use crate::account::Note;
+    use crate::account::{FrameFacts, FrameNote, FrameTask, Note, Return, TaskFacts, TaskNote};
     use crate::cpu::{Cpu, Terms};
+    use crate::driver::Kind;
     use crate::monitor::Monitor;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
@@ -195,8 +200,8 @@ mod tests {
     use crate::task::TaskShared;
     use std::sync::Mutex;
     use vestal_core::{
-        CpuId, Duration, Fact, Instant, JobId, Level, Service, Task, TaskConfiguration, TaskId,
-        Wcet,
+        CpuId, DropReason, Duration, Fact, Instant, JobId, Level, Service, Task, TaskConfiguration,
+        TaskId, Wcet,
     };
     use vestal_trace::{Scope, What};
 
@@ -444,5 +449,85 @@ mod tests {
         ];
         let told: Vec<String> = told.collect();
         assert_eq!(told, expected);
+    }
+
+    /// CPU `number` of a frame table with a task, which may execute a millisecond in each frame of ten.
+    fn walked(number: u16) -> (Lane, Arc<Cpu>) {
+        let mut cpu = cpu(1);
+        let (notes, reader) = channel_of_notes(16);
+        let own = Arc::get_mut(&mut cpu).unwrap();
+        own.notes = notes;
+        own.terms.duties = Kind::Walked.duties();
+        let scope = Scope::new(DomainId::FIRST, &[TaskId(number)], &[CpuId(number)]);
+        let lane = Lane::new(Rings::default(), reader, &cpu, scope);
+        cpu.notes.write(Note::Run { epoch: 1 });
+        (lane, cpu)
+    }
+
+    /// How many jobs were dropped for nothing by what is noted of two CPUs: a job on the first executes so many milliseconds,
+    /// that of the other one is dropped, and frames go on. The starter of the run was preempted within a note about the first.
+    fn dropped_for_nothing(executed: u64) -> u64 {
+        const MS: u64 = 1_000_000;
+        let (lanes, cpus): (Vec<Lane>, Vec<Arc<Cpu>>) = [0, 1].map(walked).into_iter().unzip();
+        let task = |cpu: usize| FrameTask {
+            home: (cpu, 0),
+            facts: TaskFacts {
+                model: cpus[cpu].tasks[0].configuration.task,
+                offset_nanos: 0,
+            },
+            places: vec![0],
+        };
+        let facts = FrameFacts {
+            length: Duration::from_millis(10),
+            allowances: vec![vec![Duration::from_millis(1)]],
+            tasks: vec![task(0), task(1)],
+            guarantee: true,
+        };
+        let (log, reader) = channel_of_notes(16);
+        let (mut merger, _) = merger_of(lanes);
+        merger.frames = Some(FrameEvidence::new(reader, facts));
+        let place = cpus[0].notes.begin();
+        let body = Return {
+            sequence: 0,
+            executed: executed * MS,
+            now: 5 * MS,
+            lost: false,
+        };
+        let (release, consumed) = (1, None);
+        for note in [TaskNote::Begins { release, consumed }, TaskNote::Ends(body)] {
+            cpus[0].notes.write(Note::Task(0, note));
+        }
+        let begun = |frame| {
+            let (first, at, kept) = (frame, frame * 10 * MS, false);
+            Note::Frame(FrameNote::Began {
+                frame,
+                first,
+                at,
+                kept,
+            })
+        };
+        let dropped = Note::Frame(FrameNote::Dropped {
+            task: 1,
+            sequence: 0,
+            why: DropReason::Mode,
+            late: Level::LOWEST,
+            at: 5 * MS,
+        });
+        for note in [begun(0), dropped, begun(1), begun(2)] {
+            log.write(note);
+        }
+        merger.round();
+        cpus[0].notes.go_on(place, Note::LetGo { now: 2, late: 1 });
+        log.write(begun(3));
+        merger.round();
+        merger.finish(vec![Last::default(), Last::default()]);
+        merger.frames.unwrap().into_verdicts().unprovoked
+    }
+
+    #[test]
+    fn frames_are_judged_by_what_led_to_them_also_where_a_note_was_being_written() {
+        assert_eq!(dropped_for_nothing(2), 0);
+        // The control: the judge does say so of a job that was dropped for nothing.
+        assert_eq!(dropped_for_nothing(1), 1);
     }
 }

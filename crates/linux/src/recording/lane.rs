@@ -90,6 +90,8 @@ pub(crate) struct Lane {
     /// Whatever comes later into `ready` is not from before this instant.
     complete_until: u64,
     lost: u64,
+    /// The recording does not know its CPU.
+    is_beside: bool,
 }
 
 impl Lane {
@@ -118,6 +120,15 @@ impl Lane {
             clock: Instant::EPOCH,
             complete_until: 0,
             lost: 0,
+            is_beside: false,
+        }
+    }
+
+    /// The same of a CPU that has none of the tasks, and that the recording does not know: it is judged, and no more.
+    pub(crate) fn beside(self) -> Self {
+        Self {
+            is_beside: true,
+            ..self
         }
     }
 
@@ -169,6 +180,11 @@ impl Lane {
         self.cpu.instant(monotonic_nanos()).as_nanos()
     }
 
+    /// Whether nothing holds notes back that had been noted when the round before this call began.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.evidence.is_whole()
+    }
+
     /// Has all notes judged, when no thread writes any more.
     pub(super) fn take_last_notes(&mut self) {
         self.evidence.take_last_notes();
@@ -210,6 +226,13 @@ impl Lane {
         let complete = complete.unwrap_or(now);
         self.hand_on_until(complete, released);
         self.complete_until = complete;
+        self.forget_if_beside();
+    }
+
+    fn forget_if_beside(&mut self) {
+        if self.is_beside {
+            self.forget();
+        }
     }
 
     /// Hands on everything that there is, and after it `rest` and `end`.
@@ -234,6 +257,7 @@ impl Lane {
             self.hand_on(Record { at, ..record });
         }
         self.complete_until = u64::MAX;
+        self.forget_if_beside();
     }
 
     /// When jobs cease to be released: at the end of the run, planned or not.

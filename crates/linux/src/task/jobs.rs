@@ -13,6 +13,8 @@ pub(crate) struct Jobs {
     word: JobWord,
     /// Which of its jobs have lost their priorities, and which of those shall end.
     revoked: Revoked,
+    /// The clock of the worker when its CPU ended; 0 before that, and if it was not read.
+    at_stop: Latest<u64>,
     /// That of the CPU, whose end takes the priorities of all jobs.
     pub(crate) phase: Arc<Phase>,
 }
@@ -21,6 +23,20 @@ impl Jobs {
     /// The thread of its worker; 0 before that has started.
     pub(crate) fn tid(&self) -> Tid {
         self.tid.get()
+    }
+
+    /// The CPU ends: what the worker executes from now on, it executes after the run.
+    pub(crate) fn note_stop(&self) {
+        if let Some(cpu_nanos) = cpu_nanos_of(self.tid()) {
+            self.at_stop.set(cpu_nanos);
+        }
+    }
+
+    /// The clock of the worker when its CPU ended: a body that this met goes on to its next cancellation point. Later than all
+    /// if it was not read.
+    pub(crate) fn at_stop(&self) -> u64 {
+        let read = Some(self.at_stop.get()).filter(|&cpu_nanos| cpu_nanos > 0);
+        read.unwrap_or(u64::MAX)
     }
 
     pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {

@@ -15,6 +15,8 @@ pub(crate) struct Watched {
     last: Latest<u64>,
     /// Those that found a limit used up.
     found: Latest<u64>,
+    /// Those that found none although so much time had passed: others had the CPU meanwhile.
+    interrupted: Latest<u64>,
     /// By the worker, which nobody wants it from until the run is over.
     jobs: Mutex<JobsWatched>,
 }
@@ -34,6 +36,7 @@ pub(crate) struct Counted {
     pub(crate) activations: u64,
     pub(crate) from_job: u64,
     pub(crate) found: u64,
+    pub(crate) interrupted: u64,
 }
 
 impl Counted {
@@ -42,6 +45,7 @@ impl Counted {
             activations: self.activations.saturating_sub(before.activations),
             from_job: self.from_job.saturating_sub(before.from_job),
             found: self.found.saturating_sub(before.found),
+            interrupted: self.interrupted.saturating_sub(before.interrupted),
         }
     }
 }
@@ -61,6 +65,11 @@ impl Watched {
         self.found.set(self.found.get() + 1);
     }
 
+    /// By the manager: as much time had passed as was left of the limit, but the job had not executed all of it.
+    pub(crate) fn interrupt(&self) {
+        self.interrupted.set(self.interrupted.get() + 1);
+    }
+
     /// How long a monitor waits from `now` on at least, that has the manager look again `bound` after the last time at the
     /// earliest. More than none, which would stop it.
     pub(crate) fn least_wait(&self, now: u64, bound: u64) -> u64 {
@@ -73,6 +82,7 @@ impl Watched {
             activations: self.activations.get(),
             from_job: self.from_job.get(),
             found: self.found.get(),
+            interrupted: self.interrupted.get(),
         }
     }
 
@@ -111,11 +121,13 @@ mod tests {
         let before = watched.counted();
         watched.activate(20, true);
         watched.activate(30, false);
+        watched.interrupt();
         watched.find();
         let expected = Counted {
             activations: 2,
             from_job: 1,
             found: 1,
+            interrupted: 1,
         };
         assert_eq!(watched.counted().since(before), expected);
         for (activations, bound) in [(2, Some(1)), (2, Some(2)), (9, None)] {

@@ -9,16 +9,14 @@
 //! It sleeps until a thread wants to know, which is only the case above mode 0.
 
 use crate::account::{Duty, Thread};
-use crate::cpu::Cpu;
-use crate::evidence::Intervals;
+use crate::evidence::{Intervals, NotedCpu};
 use crate::meter::Meter;
 use crate::sys;
 use crate::sys::sched::enter_real_time;
-use std::sync::Arc;
 
 /// What the idle detector's thread is made of.
 pub(crate) struct IdleDetector {
-    pub(crate) cpu: Arc<Cpu>,
+    pub(crate) cpu: NotedCpu,
     pub(crate) priority: i32,
 }
 

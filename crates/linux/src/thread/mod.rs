@@ -1,6 +1,9 @@
 //! The threads of a run: how they start and end, and what each does but the manager.
 
 mod assigned;
+pub(crate) mod beside;
+mod checker;
+mod dispatcher;
 pub(crate) mod idle;
 pub(crate) mod start;
 mod walking;

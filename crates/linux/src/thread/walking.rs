@@ -17,10 +17,16 @@ impl RunningWorker<'_> {
         job: JobId,
         bodies: &mut Bodies,
     ) -> Result<(), ContractViolation> {
-        let (cpu, sequence) = (self.cpu, job.sequence);
-        let task = cpu.tasks.of(job.task)?;
-        self.task = task;
+        self.task = self.cpu.tasks.of(job.task)?;
         self.exchange(bodies);
+        self.run_in_sequence(job);
+        self.exchange(bodies);
+        Ok(())
+    }
+
+    /// Runs a job of its task, whose turn it is, and notes down what became of it.
+    pub(crate) fn run_in_sequence(&mut self, job: JobId) {
+        let (cpu, task, sequence) = (self.cpu, self.task, job.sequence);
         self.trace.open();
         let woken = monotonic_nanos();
         self.trace
@@ -47,8 +53,6 @@ impl RunningWorker<'_> {
         self.note_costs(started.saturating_sub(woken), &ended);
         task.jobs.finish(sequence);
         self.is_done();
-        self.exchange(bodies);
-        Ok(())
     }
 
     /// The body of the task whose turn it is, for the one that is here.

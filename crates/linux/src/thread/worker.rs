@@ -101,7 +101,6 @@ impl Worker {
     }
 
     fn work(self, cpu: &Arc<Cpu>, task: &TaskShared, work: impl FnOnce(&mut RunningWorker<'_>)) {
-        let meter = Meter::start();
         let mut running = RunningWorker {
             cpu,
             task,
@@ -112,10 +111,12 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index), cpu),
             trace: self.trace,
         };
+        let meter = Meter::start();
         work(&mut running);
         running.own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        running.note(TaskNote::Used(meter.used()));
+        let used = meter.used_until(task.jobs.at_stop());
+        running.note(TaskNote::Used(used));
     }
 }
 
@@ -593,3 +594,7 @@ fn wait_for_manager(cpu: &Cpu, task: &TaskShared, sequence: u64) -> Waited {
         task.release_counter.calls.wait_beyond(calls, None);
     }
 }
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! Frame tables: walkers, barriers and who decides, on two processors.
 
 mod disturbed;
+mod paper;
 mod parts;
 
 use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well_on_all};
@@ -14,8 +15,8 @@ use vestal_core::{
 use vestal_linux::fault::{affinity, monotonic_nanos};
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
-    Barrier, BoxedScheduler, Cancelled, Clock, Config, CpuSpec, Executive, Frames, JobContext,
-    Monitor, Processor, Recording, Report, TaskSpec,
+    Barrier, BoxedScheduler, Cancelled, Clock, Config, CpuSpec, Executive, Frames, Initialisation,
+    JobContext, Monitor, Processor, Recording, Report, TaskSpec,
 };
 use vestal_trace::replay::{Failure, replay};
 use vestal_trace::{Dispatch, Header, Record, TaskInfo, What, World};
@@ -104,6 +105,7 @@ fn common(cpus: usize, barrier: Barrier) -> Frames {
         allowances: vec![[6, 0].map(Duration::from_millis).to_vec()],
         places: vec![vec![0]; TASKS.len() * cpus],
         clock: Clock::Monotonic,
+        initialisation: Initialisation::Global,
     }
 }
 

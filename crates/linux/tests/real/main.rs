@@ -24,6 +24,7 @@ mod pt;
 mod rights;
 mod servers;
 mod several;
+mod sigrist2015;
 mod stolen;
 mod support;
 mod thread_costs;

@@ -1,10 +1,10 @@
 //! How often monitors have the manager look, and in which activation they find what exceeds its limit.
 
-use crate::support::{HI, RunWell, alone_and_well, config, ms, native, spec};
+use crate::support::{HI, RunWell, alone_and_well, by_priorities, config, ms, native, spec};
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::Fault;
 use vestal_linux::report::{Detections, MonitoringReport, TaskReport};
-use vestal_linux::{Config, Executive, Monitor, Report};
+use vestal_linux::{Config, CpuSpec, Executive, Monitor, Report};
 
 const RUN: Duration = Duration::from_millis(1_000);
 
@@ -21,8 +21,13 @@ fn with(fault: Option<Fault>, executive: Executive) -> Executive {
 /// Each job of the lower task executes 12 ms, 8 ms at its lowest level. It begins when the upper task's first job is over,
 /// loses the CPU for the 3 ms of the second one when it has 1 ms left of these 8, and exceeds them after that.
 fn preempted_before_it_overruns(config: Config, fault: Option<Fault>) -> Report {
+    let cpu = native(Enforcement::Adaptive);
+    preempted_on(cpu, config, fault)
+}
+
+fn preempted_on(cpu: CpuSpec, config: Config, fault: Option<Fault>) -> Report {
     let executive = Executive::new(config)
-        .cpu(native(Enforcement::Adaptive))
+        .cpu(cpu)
         .task(spec("above", HI, 2, 10, &[6, 6]), |job| job.burn(ms(3)))
         .task(spec("below", HI, 1, 50, &[8, 16]), |job| job.burn(ms(12)));
     with(fault, executive).run_well(RUN)
@@ -153,5 +158,59 @@ fn a_heartbeat_that_looks_away_is_found() {
         let report = with_heartbeat(Some(Fault::LooksAway));
         let found = shown(&report).0.detected;
         assert!(found.second >= OVERRUNS / 5, "{report:#?}");
+    });
+}
+
+fn dispatched_with(config: Config, fault: Option<Fault>) -> Report {
+    preempted_on(by_priorities(Enforcement::Adaptive), config, fault)
+}
+
+/// A manager that dispatches knows when its job loses the CPU, and looks when that has used up its limit: once, and again where
+/// the job had not had the CPU all the time since the manager set its timer and went to sleep.
+#[test]
+fn a_manager_that_dispatches_looks_once_for_each_limit_and_each_time_that_others_had_the_cpu() {
+    alone_and_well(|| {
+        for monitor in [Monitor::Manager, Monitor::Remainder] {
+            let report = dispatched_with(config(monitor), None);
+            let (monitoring, [above, below]) = shown(&report);
+            assert_eq!(monitoring.without_cpu, 0, "{report:#?}");
+            assert_eq!(monitoring.beyond_bound, Some(0), "{report:#?}");
+            assert!(below.activations.median <= 2, "{report:#?}");
+            if took_its_course(&report) {
+                assert_eq!(above.activations.max, 0, "{report:#?}");
+            }
+            found_in_the_first(monitoring.detected, &report);
+        }
+    });
+}
+
+/// Timers that are set for too short a time are nobody else's fault: what they cost is counted.
+#[test]
+fn a_manager_that_dispatches_and_comes_too_early_is_found() {
+    alone_and_well(|| {
+        let fault = Some(Fault::MonitorsComeEarly);
+        let report = dispatched_with(config(Monitor::Remainder), fault);
+        let (monitoring, [_, below]) = shown(&report);
+        assert!(below.activations.median > 4, "{report:#?}");
+        let beyond = monitoring.beyond_bound.unwrap();
+        assert!(beyond >= OVERRUNS - 1, "{report:#?}");
+    });
+}
+
+#[test]
+fn a_heartbeat_of_a_manager_that_dispatches_finds_an_overrun_the_first_time() {
+    alone_and_well(|| {
+        let config = || Config {
+            heartbeat: BEAT,
+            ..config(Monitor::Heartbeat)
+        };
+        let report = dispatched_with(config(), None);
+        let (monitoring, _) = shown(&report);
+        found_in_the_first(monitoring.detected, &report);
+        assert_eq!(monitoring.beyond_bound, Some(0), "{report:#?}");
+        let found = shown(&dispatched_with(config(), Some(Fault::LooksAway)))
+            .0
+            .detected;
+        assert!(found.second >= OVERRUNS / 5, "{found:?}");
     });
 }

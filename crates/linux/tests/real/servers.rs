@@ -3,7 +3,7 @@
 use crate::looks::{
     CYCLE, CYCLES, MS, executive, granularity, in_cycle, keeping, looking, replayed, undisturbed,
 };
-use crate::support::{LO, alone_and_well, pause, spec, stolen_intervals};
+use crate::support::{LO, alone_and_well, pause, spec, stolen_interval, stolen_intervals};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread;
@@ -15,6 +15,7 @@ use vestal_core::{
 };
 use vestal_linux::fault::{Fault, cpu_nanos_of, monotonic_nanos, own_thread};
 use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Report};
+use vestal_trace::{Record, What};
 
 const PERIOD_NANOS: u64 = 10_000_000;
 const BUDGET_NANOS: u64 = 1_000_000;
@@ -140,11 +141,30 @@ struct Used {
     stolen: bool,
 }
 
+/// From when to when somebody shall run: each use of the only server of a run.
+fn uses(records: &[Record]) -> Vec<(u64, u64)> {
+    let mut uses = Vec::new();
+    let mut since = None;
+    for record in records {
+        let What::Slot { slot, .. } = record.what else {
+            continue;
+        };
+        let at = record.at.as_nanos();
+        if slot.is_some() {
+            since = since.or(Some(at));
+        } else {
+            uses.extend(since.take().map(|since| (since, at)));
+        }
+    }
+    uses
+}
+
 /// A run of short jobs.
 struct Watch {
     /// What its thread used by its own clock.
     looks: Vec<Look>,
     stolen: Vec<(u64, u64)>,
+    uses: Vec<(u64, u64)>,
     periods: u64,
     report: Report,
 }
@@ -156,7 +176,7 @@ fn watched_run(servers: &'static [(Kind, u64)], periods: u64, fault: Option<Faul
     let releases = Duration::from_micros(200);
     let demand = Wcet::new(&[DEMAND]).unwrap();
     task.configuration.task = Task::new(LO, releases, releases, demand).unwrap();
-    let (recording, stolen) = stolen_intervals();
+    let (recording, records) = keeping();
     let config = Config {
         monitor: Monitor::Manager,
         ..Config::new()
@@ -183,10 +203,11 @@ fn watched_run(servers: &'static [(Kind, u64)], periods: u64, fault: Option<Faul
         watched.over.store(true, Ordering::SeqCst);
         (report, watcher.join().unwrap())
     });
-    let stolen = stolen.lock().unwrap().clone();
+    let records = records.lock().unwrap();
     Watch {
         looks,
-        stolen,
+        stolen: records.iter().filter_map(stolen_interval).collect(),
+        uses: uses(&records),
         periods,
         report: report.unwrap(),
     }
@@ -212,15 +233,26 @@ impl Watch {
     }
 
     /// In each interval that begins with a look and is no longer than a period, wherever that is: a sporadic server
-    /// may run late in one period and early in the next.
+    /// may run late in one period and early in the next. All of a use comes back a period after it began, also what was
+    /// used after others, the manager too, had taken the CPU meanwhile: of an interval that begins within a use the period
+    /// counts from where that began.
     fn by_interval(&self) -> Verdict {
         // A look may be so much older than it says.
         const LONGEST: u64 = PERIOD_NANOS - PERIOD_NANOS / 100;
         let used = self.looks.iter().map(|&before| {
-            let until = self
-                .looks
-                .partition_point(|look| look.at <= before.at + LONGEST);
-            self.used(before, self.looks[until - 1])
+            let begun = self.uses.partition_point(|&(from, _)| from <= before.at);
+            let within = begun.checked_sub(1).map(|last| self.uses[last]);
+            let within = within.filter(|&(_, until)| before.at < until);
+            let until = within.map_or(before.at, |(from, _)| from) + LONGEST;
+            let later = self.looks.partition_point(|look| look.at <= until);
+            let after = self.looks[..later].last().copied();
+            // A use of a whole period leaves nothing of it.
+            self.used(
+                before,
+                after
+                    .filter(|after| before.at <= after.at)
+                    .unwrap_or(before),
+            )
         });
         Verdict::of(&used.collect::<Vec<Used>>(), &self.report)
     }

@@ -18,7 +18,7 @@ use vestal_linux::{
 use vestal_testkit::machine::is_real_time;
 use vestal_testkit::machine::stolen_of_all;
 pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
-use vestal_trace::What;
+use vestal_trace::{Record, What};
 
 pub(crate) const LO: Level = Level(0);
 pub(crate) const HI: Level = Level(1);
@@ -289,19 +289,23 @@ pub(crate) fn undisturbed<T>(
 /// Intervals of stolen time, each from and to, in nanoseconds since the run began.
 pub(crate) type Intervals = Arc<Mutex<Vec<(u64, u64)>>>;
 
+/// The stolen time that a record tells of.
+pub(crate) fn stolen_interval(record: &Record) -> Option<(u64, u64)> {
+    let What::Gap { length, .. } = record.what else {
+        return None;
+    };
+    let to = record.at.as_nanos();
+    Some((to.saturating_sub(length.as_nanos()), to))
+}
+
 /// A recording that keeps the intervals of stolen time of one CPU.
 pub(crate) fn stolen_intervals() -> (Recording, Intervals) {
     let found = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&found);
     let recording = Recording::new(move |_| {
         Ok(Box::new(move |records| {
-            for record in records {
-                if let What::Gap { length, .. } = record.what {
-                    let to = record.at.as_nanos();
-                    let from = to.saturating_sub(length.as_nanos());
-                    seen.lock().unwrap().push((from, to));
-                }
-            }
+            let intervals = records.iter().filter_map(stolen_interval);
+            seen.lock().unwrap().extend(intervals);
         }))
     });
     (recording, found)

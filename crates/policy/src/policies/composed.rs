@@ -1,7 +1,7 @@
 //! Policies that are one order with one rule of limits: what there is to know of each, and its parts.
 
 use super::{job_priorities, one_cpu};
-use crate::options::{EXHAUSTION, QUEUES};
+use crate::options::{DISPATCHER, EXHAUSTION, QUEUES};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
@@ -106,7 +106,7 @@ pub(super) const AMC: Composed = Composed {
         summary: "adaptive mixed criticality: Audsley's priorities, limits C_i(mode), mode 0 at idle",
         page: include_str!("../../../../docs/explain/amc.md"),
         parameters: &[Parameter::Priorities],
-        tests: &["amc-rtb", "amc-max", "amc-ia", "amc-ia:full"],
+        tests: &["amc-rtb", "amc-ub", "amc-max", "amc-ia", "amc-ia:full"],
         ..NATIVE
     },
     fields: Fields {
@@ -171,7 +171,7 @@ pub(super) const EDF_VD: Composed = Composed {
         summary: "earliest virtual deadline first, limits C_i(mode), mode 0 at idle",
         page: include_str!("../../../../docs/explain/edf-vd.md"),
         parameters: &[Parameter::VirtualDeadlines],
-        options: &[EXHAUSTION, QUEUES],
+        options: &[EXHAUSTION, QUEUES, DISPATCHER],
         tests: &["edf-vd", "edf-vd-util"],
         native: Native::No(BY_DEADLINE),
     },

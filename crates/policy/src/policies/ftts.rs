@@ -1,7 +1,7 @@
 //! Frame tables: a place for each job in a cycle of frames, a sub-frame for each criticality.
 
 use crate::configuration::{BY_FRAME, Configuration, FrameLists};
-use crate::options::{OptionKey, Values};
+use crate::options::{DISPATCHER, OptionKey, SUB_FRAME_INIT, Values};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
@@ -10,8 +10,8 @@ use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
 use vestal_workload::quantity::parse_time;
 
-/// o of the paper.
-const OVERHEAD: OptionKey = OptionKey {
+/// By how much later sub-frames may begin than the barriers before them say: o of the paper.
+pub const FRAME_OVERHEAD: OptionKey = OptionKey {
     name: "frame-overhead",
     summary: "how much later sub-frames may begin than the barriers before them say: a time, or slack for all that the \
               shortest frame has; without it nothing, or what overheads say as far as there is slack",
@@ -23,7 +23,7 @@ static ABOUT: About = About {
     summary: "frames on several CPUs, in each a sub-frame for every level that ends at a barrier",
     page: include_str!("../../../../docs/explain/ftts.md"),
     parameters: &[Parameter::Partition, Parameter::Frames, Parameter::Barriers],
-    options: &[OVERHEAD],
+    options: &[FRAME_OVERHEAD, DISPATCHER, SUB_FRAME_INIT],
     tests: &["ftts"],
     native: Native::No(BY_FRAME),
 };
@@ -76,7 +76,7 @@ impl Policy for Ftts {
         if let Proof::Proved { by } = &proof
             && spare < needed(setup, &lists)
         {
-            let what = format!("{}={}ns", OVERHEAD.name, spare.as_nanos());
+            let what = format!("{}={}ns", FRAME_OVERHEAD.name, spare.as_nanos());
             proof = Proof::NotCovered {
                 by: by.clone(),
                 what,
@@ -99,7 +99,7 @@ impl Policy for Ftts {
                 // As much the next time, whatever the overheads are then.
                 false => setup
                     .options
-                    .with(&OVERHEAD, format!("{}ns", spare.as_nanos())),
+                    .with(&FRAME_OVERHEAD, format!("{}ns", spare.as_nanos())),
             },
             parameters: Parameters {
                 partition: Some(homes),
@@ -119,11 +119,11 @@ impl Policy for Ftts {
 /// How much later a sub-frame may begin than the barriers before it say.
 fn spare(setup: &Setup<'_>, lists: &FrameLists) -> Result<Duration, Refusal> {
     let slack = lists.slack();
-    match setup.options.given(&OVERHEAD) {
+    match setup.options.given(&FRAME_OVERHEAD) {
         Some("slack") => Ok(slack),
         Some(text) => {
             let time = parse_time(text).map(Duration::from_nanos);
-            let why = format!("`{text}` is no value of `{}`", OVERHEAD.name);
+            let why = format!("`{text}` is no value of `{}`", FRAME_OVERHEAD.name);
             let help = "write a time, for instance 150us, or `slack`";
             time.ok_or_else(|| Refusal::input(why).with_help(help))
         }

@@ -4,7 +4,7 @@ use super::one_cpu;
 use crate::configuration::{BY_SERVER, Configuration};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
-use crate::servers;
+use crate::servers::{self, ServerRules, User};
 use crate::setup::{Setup, order_name};
 use crate::system::{System, Terms};
 use vestal_analysis::{Parameter, Parameters};
@@ -33,22 +33,19 @@ impl Policy for Hsf {
             degraded: Use::Rule(
                 "is what a task's own server has above its level, in a set without servers; others have theirs",
             ),
-            priority: Use::Reads,
-            on_miss: Use::Ignored("a late job goes on within the budget of its server"),
-            io: Use::Reads,
-            estimates: Use::Ignored(
-                "no job is stopped, whatever it takes; only the scenario `beta` looks at estimates above the own level",
-            ),
-            servers: Use::Reads,
-            devices: Use::Reads,
-            ..Fields::ONE_CPU
+            ..Fields::IN_SERVERS
         }
     }
 
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
         // Budgets that are given as parameters would take the place of the file's here.
         let (priorities, by) = servers::priorities(setup);
-        let servers = servers::of_set(setup, ABOUT.name, &priorities)?;
+        let user = User {
+            name: ABOUT.name,
+            rules: &ServerRules::EVERY_KIND,
+            given: None,
+        };
+        let servers = servers::of_set(setup, user, &priorities)?;
         let set = setup.set;
         let inside = match by {
             Some(by) => format!("priorities {by}"),

@@ -4,6 +4,7 @@
 mod composed;
 mod ftts;
 mod hsf;
+mod io_amc;
 mod job_priorities;
 mod mc2;
 pub mod one_cpu;
@@ -13,6 +14,7 @@ mod pt;
 mod zss;
 
 use crate::policy::Policy;
+pub use ftts::FRAME_OVERHEAD;
 use std::sync::Arc;
 
 /// All of them, in the order in which they are listed.
@@ -33,5 +35,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(ftts::Ftts),
         Arc::new(mc2::Mc2),
         Arc::new(hsf::Hsf),
+        Arc::new(io_amc::IoAmc),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::partitioned;
 use crate::configuration::OneCpu;
-use crate::options::{EXHAUSTION, OptionKey, Options, QUEUES, Values};
+use crate::options::{DISPATCHER, EXHAUSTION, OptionKey, Options, QUEUES, Values};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
@@ -24,7 +24,7 @@ static ABOUT: About = About {
     summary: "partitioned EDF-VD: each CPU by itself, with a mode of its own",
     page: include_str!("../../../../docs/explain/pedf-vd.md"),
     parameters: &[Parameter::Partition, Parameter::VirtualDeadlines],
-    options: &[EXHAUSTION, PLACEMENT, QUEUES],
+    options: &[EXHAUSTION, PLACEMENT, QUEUES, DISPATCHER],
     tests: &["pedf-vd", "pedf-vd:decreasing", "pedf-vd:edf-vd"],
     native: Native::No(BY_DEADLINE),
 };

@@ -10,8 +10,8 @@ use crate::system::{System, Terms};
 use vestal_analysis::schedulability::pt::priorities_over_slices;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{
-    ClassicOrder, Enforcement, Exhaustion, LocalOrder, ServedTask, ServerConfiguration, ServerId,
-    SliceCount, TaskConfiguration, TaskOrder,
+    ClassicOrder, Enforcement, Exhaustion, LocalOrder, Modes, ServedTask, ServerConfiguration,
+    ServerId, SliceCount, TaskConfiguration, TaskOrder,
 };
 
 pub(super) struct Pt;
@@ -125,6 +125,7 @@ fn on_a_grid(setup: &Setup<'_>, tasks: Vec<TaskConfiguration>) -> Servers {
         served: served.collect(),
         devices: Vec::new(),
         levels: setup.levels,
+        modes: Modes::Requested,
         tasks,
     }
 }

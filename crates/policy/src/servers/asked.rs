@@ -1,11 +1,12 @@
 //! What a test is asked about servers.
 
-use super::common::{candidates, given_ranks, number, rate_monotonic};
-use super::read::{Read, read};
+use super::common::{given_ranks, number, rate_monotonic};
+use super::read::{Read, User, read};
+use super::rules::ServerOrder;
 use crate::refusal::Refusal;
 use crate::setup::Given;
 use vestal_analysis::{Device, DeviceArrival, Member, Problem, Server, Wait};
-use vestal_core::{DeviceId, ServedTask, ServerId, ServerKind, TaskId};
+use vestal_core::{DeviceId, ServedTask, ServerId, TaskId};
 use vestal_workload::TaskSet;
 use vestal_workload::model::{DeviceArrival as Arrival, TaskSpec};
 
@@ -17,7 +18,7 @@ use vestal_workload::model::{DeviceArrival as Arrival, TaskSpec};
 pub(crate) fn in_servers(
     problem: Problem,
     set: &TaskSet,
-    user: &str,
+    user: User<'_>,
     given: &Given,
 ) -> Result<Problem, Refusal> {
     let tasks = problem.tasks();
@@ -26,23 +27,19 @@ pub(crate) fn in_servers(
         None => rate_monotonic(tasks),
     };
     let Read {
-        servers, served, ..
+        servers,
+        served,
+        serves,
+        is_ordered,
+        ..
     } = read(set, user, tasks, &priorities)?;
     let of_file = served.get(..tasks.len()).unwrap_or_default();
     let bottom_halves = served.get(tasks.len()..).unwrap_or_default();
-    let servers = servers.iter().enumerate().map(|(place, configuration)| {
-        let serves = match configuration.kind {
-            ServerKind::Pibs { .. } => candidates(set, place),
-            ServerKind::Polling { .. }
-            | ServerKind::IdlingPeriodic { .. }
-            | ServerKind::Deferrable { .. }
-            | ServerKind::Sporadic { .. } => Vec::new(),
-        };
-        Server {
-            configuration: *configuration,
-            tasks: members(of_file, place),
-            serves: serves.into_iter().filter_map(number).collect(),
-        }
+    let servers = servers.iter().zip(serves).enumerate();
+    let servers = servers.map(|(place, (configuration, serves))| Server {
+        configuration: *configuration,
+        tasks: members(of_file, place),
+        serves: serves.into_iter().filter_map(number).collect(),
     });
     let devices = set.devices.iter().zip(bottom_halves);
     let devices = devices.map(|(device, half)| Device {
@@ -58,10 +55,15 @@ pub(crate) fn in_servers(
     });
     let (servers, devices) = (servers.collect(), devices.collect());
     let waits = set.tasks.iter().map(|task| waits(set, task)).collect();
-    problem
+    let problem = problem
         .with_servers(servers, devices)
         .and_then(|new| new.with_waits(waits))
-        .map_err(|error| Refusal::input(error.to_string()))
+        .map_err(|error| Refusal::input(error.to_string()))?;
+    let is_free = !is_ordered && user.rules.order == ServerOrder::Found;
+    Ok(match is_free {
+        true => problem.with_free_server_order(),
+        false => problem,
+    })
 }
 
 /// The tasks of a server, in the order of the file.

@@ -4,20 +4,28 @@
 //! Order of servers and, inside each, of tasks: the priorities of the file, or rate-monotonically where it gives
 //! none; equal ones as they stand in the file. Bottom halves go before the tasks of their server.
 
+mod adaptive;
 mod asked;
 mod common;
 mod hosts;
+mod own;
 mod read;
 mod reading;
+mod rules;
 
 use crate::configuration::Servers;
 use crate::refusal::Refusal;
 use crate::setup::{Origin, Setup};
-use vestal_core::TaskConfiguration;
-use vestal_workload::TaskSet;
+use std::sync::Arc;
+use vestal_core::{Modes, TaskConfiguration};
+use vestal_workload::{Diagnostics, TaskSet};
 
 pub(crate) use asked::in_servers;
+pub use own::server_names;
+pub(crate) use own::with_own;
+pub(crate) use read::User;
 pub use reading::REPLENISHMENTS;
+pub use rules::{BottomHalves, LooseTasks, ServerKinds, ServerOrder, ServerRules};
 
 /// The priorities of the tasks inside their servers, all different, and where they come from: given, or `None`.
 pub(crate) fn priorities(setup: &Setup<'_>) -> (Vec<u32>, Option<Origin>) {
@@ -27,27 +35,25 @@ pub(crate) fn priorities(setup: &Setup<'_>) -> (Vec<u32>, Option<Origin>) {
     }
 }
 
-/// What the servers of a set are called that policies and tests see: those of the file, or, without any, one for
-/// each task.
-#[must_use]
-pub fn server_names(set: &TaskSet) -> Vec<String> {
-    match set.servers.is_empty() {
-        true => set.tasks.iter().map(|task| task.name.clone()).collect(),
-        false => set
-            .servers
-            .iter()
-            .map(|server| server.name.clone())
-            .collect(),
+/// What `user`, a policy with these rules, has against the servers of a set, or else warns of.
+pub(crate) fn said(set: &TaskSet, user: User<'_>) -> Option<Diagnostics> {
+    let tasks = set.to_tasks(user.name).ok()?;
+    match read::read(set, user, &tasks, &common::rate_monotonic(&tasks)) {
+        Ok(read) => {
+            let source = Arc::clone(&set.origin.source);
+            (!read.warnings.is_empty()).then(|| Diagnostics::from_list(source, read.warnings))
+        }
+        Err(refusal) => refusal.found.map(|found| *found),
     }
 }
 
-/// The servers, tasks and devices of a set, whose tasks have these priorities. A set without servers gets one for each task.
+/// The servers, tasks and devices of a set, whose tasks have these priorities, as `user`, a policy, reads them.
 ///
 /// # Errors
-/// Everything in the file that servers cannot do, as `user`, a policy, would have it.
+/// Everything in the file that servers cannot do, as it would have it.
 pub(crate) fn of_set(
     setup: &Setup<'_>,
-    user: &str,
+    user: User<'_>,
     priorities: &[u32],
 ) -> Result<Servers, Refusal> {
     let read = read::read(setup.set, user, setup.tasks, priorities)?;
@@ -66,5 +72,6 @@ pub(crate) fn of_set(
         served: read.served,
         devices: read.devices,
         levels: setup.levels,
+        modes: Modes::Requested,
     })
 }

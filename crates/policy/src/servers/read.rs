@@ -1,16 +1,30 @@
 //! From a file to the core's servers, tasks and devices.
 
-use super::common::{by_level, number, period_of};
+use super::common::{by_level, candidates, number, period_of};
 use super::hosts::Hosts;
+use super::own::{give, seen, without_pibs};
 use super::reading::Reading;
+use super::rules::{BottomHalves, LooseTasks, ServerKinds, ServerRules};
 use crate::refusal::Refusal;
+use vestal_analysis::parameters::ServerParameters;
 use vestal_core::{
     DeviceConfiguration, Level, LocalOrder, ServedTask, ServerConfiguration, ServerId, ServerKind,
     Service, Task, TaskId, Wcet,
 };
-use vestal_workload::TaskSet;
 use vestal_workload::diagnostic::quote;
 use vestal_workload::model::DeviceArrival;
+use vestal_workload::{Diagnostic, TaskSet};
+
+/// Who reads the servers of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct User<'a> {
+    /// The name of a policy or a test.
+    pub(crate) name: &'a str,
+    /// How it reads them.
+    pub(crate) rules: &'a ServerRules,
+    /// What is given of them instead of what the file says.
+    pub(crate) given: Option<&'a [ServerParameters]>,
+}
 
 /// What the core's engine of servers is configured with.
 pub(super) struct Read {
@@ -20,36 +34,101 @@ pub(super) struct Read {
     pub(super) served: Vec<ServedTask>,
     /// The devices.
     pub(super) devices: Vec<DeviceConfiguration>,
+    /// Whom each server may run on behalf of: of one with a period nobody.
+    pub(super) serves: Vec<Vec<usize>>,
+    /// Whether their order is given, by the file or otherwise.
+    pub(super) is_ordered: bool,
+    /// What is worth a warning.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
-/// The servers, tasks and devices of a set, whose `tasks` have these priorities. A set without servers gets one for
-/// each task.
+/// The servers, tasks and devices of a set, whose `tasks` have these priorities, as `user` reads them.
 ///
 /// # Errors
 /// Everything in the file that servers cannot do, as `user`, a policy or a test, would have it.
 pub(super) fn read(
     set: &TaskSet,
-    user: &str,
+    user: User<'_>,
     tasks: &[Task],
     priorities: &[u32],
 ) -> Result<Read, Refusal> {
-    if set.servers.is_empty() {
+    if set.servers.is_empty() && user.rules.loose == LooseTasks::Refused {
         return Ok(one_for_each(set, tasks, priorities));
     }
-    let mut reading = Reading::new(set, user);
+    let in_file = set.servers.len();
+    let mut seen = seen(set, user.rules);
+    let is_ordered = user.given.is_some() || seen.servers.iter().any(|one| one.priority.is_some());
+    let (of_file, of_others) = match user.rules.bottom_halves {
+        BottomHalves::Pibs => (user.given, None),
+        BottomHalves::Sporadic => (None, user.given),
+    };
+    if let Some(given) = of_file {
+        give(seen.to_mut(), given)?;
+    }
+    let set = seen.as_ref();
+    let mut reading = Reading::new((set, in_file), user.name);
     let order = reading.priorities();
     let servers = reading.servers(&order);
     let homes = reading.homes();
     let hosts = Hosts::of(set, &order, &homes);
     reading.inheritance(&hosts, &homes);
-    reading.finish().map_err(Refusal::diagnosed)?;
-    let mut served = served(set, (tasks, priorities), &homes, &hosts)?;
-    let (bottom_halves, devices) = bottom_halves(set, &hosts)?;
+    match user.rules.kinds {
+        ServerKinds::Every => {}
+        ServerKinds::Adaptive => reading.adaptive(&homes, &hosts),
+    }
+    let is_adaptive = user.rules.kinds == ServerKinds::Adaptive;
+    if is_adaptive && user.rules.bottom_halves == BottomHalves::Pibs {
+        reading.fit_below(&homes);
+    }
+    let warnings = reading.finish().map_err(Refusal::diagnosed)?;
+    let homes = (tasks, priorities, homes.as_slice());
+    let found = match user.rules.bottom_halves {
+        BottomHalves::Pibs => whole(set, servers, homes, &hosts),
+        BottomHalves::Sporadic => {
+            let (mut set, mut order) = without_pibs(set, &hosts, &order);
+            let given = of_others.map(|given| give(&mut set, given)).transpose()?;
+            let mut reading = Reading::new((&set, in_file), user.name);
+            if given.is_some() {
+                order = reading.priorities();
+            }
+            let servers = reading.servers(&order);
+            if is_adaptive {
+                reading.fit_below(homes.2);
+            }
+            reading.finish().map_err(Refusal::diagnosed)?;
+            let hosts = Hosts::of(&set, &order, homes.2);
+            whole(&set, servers, homes, &hosts)
+        }
+    };
+    Ok(Read {
+        is_ordered,
+        warnings,
+        ..found?
+    })
+}
+
+/// All of it, of servers that were read.
+fn whole(
+    set: &TaskSet,
+    servers: Vec<ServerConfiguration>,
+    (tasks, priorities, homes): (&[Task], &[u32], &[Option<usize>]),
+    hosts: &Hosts,
+) -> Result<Read, Refusal> {
+    let mut served = served(set, (tasks, priorities), homes, hosts)?;
+    let (bottom_halves, devices) = bottom_halves(set, hosts)?;
     served.extend(bottom_halves);
+    let places = set.servers.iter().enumerate();
+    let serves = places.map(|(place, server)| match period_of(server) {
+        Some(_) => Vec::new(),
+        None => candidates(set, place),
+    });
     Ok(Read {
         servers,
         served,
         devices,
+        serves: serves.collect(),
+        is_ordered: false,
+        warnings: Vec::new(),
     })
 }
 
@@ -89,6 +168,9 @@ fn one_for_each(set: &TaskSet, tasks: &[Task], priorities: &[u32]) -> Read {
         servers: servers.collect(),
         served: served.collect(),
         devices: Vec::new(),
+        serves: vec![Vec::new(); tasks.len()],
+        is_ordered: false,
+        warnings: Vec::new(),
     }
 }
 

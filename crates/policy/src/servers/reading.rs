@@ -11,30 +11,33 @@ use vestal_workload::diagnostic::{Sink, one_of, quote};
 use vestal_workload::model::{
     LocalScheduler, MergeAt, PerLevel, ServerKind as Given, ServerRule, ServerSpec,
 };
-use vestal_workload::{Diagnostics, Ratio, TaskSet, codes};
+use vestal_workload::{Diagnostic, Diagnostics, Ratio, TaskSet, codes};
 
 /// The longest replenishment list of a sporadic server whose file does not say.
 pub const REPLENISHMENTS: u16 = 32;
 
 pub(super) struct Reading<'a> {
-    set: &'a TaskSet,
-    user: &'a str,
-    sink: Sink,
+    pub(super) set: &'a TaskSet,
+    /// How many of its servers stand in the file.
+    pub(super) in_file: usize,
+    pub(super) user: &'a str,
+    pub(super) sink: Sink,
 }
 
 impl<'a> Reading<'a> {
-    /// For `user`, a policy or a test.
-    pub(super) fn new(set: &'a TaskSet, user: &'a str) -> Self {
+    /// For `user`, a policy or a test. The first `in_file` servers of `set` stand in the file.
+    pub(super) fn new((set, in_file): (&'a TaskSet, usize), user: &'a str) -> Self {
         Self {
             set,
+            in_file,
             user,
             sink: Sink::new(Arc::clone(&set.origin.source)),
         }
     }
 
-    /// Everything that was found.
-    pub(super) fn finish(self) -> Result<(), Diagnostics> {
-        self.sink.into_result().map(|_| ())
+    /// What was found: errors, or else warnings.
+    pub(super) fn finish(self) -> Result<Vec<Diagnostic>, Diagnostics> {
+        self.sink.into_result()
     }
 
     /// The servers' priorities, as ranks.
@@ -157,7 +160,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// At a level that has none, that of the level below continues.
+    /// At a level that has none it is none.
     fn utilization(
         &mut self,
         place: usize,
@@ -169,9 +172,9 @@ impl<'a> Reading<'a> {
             self.missing((place, spec), "utilization", &[Level::LOWEST]);
         }
         by_level(self.set, |level| {
-            let known = values.iter().take(level.index() + 1).rev().flatten().next();
+            let share = values.get(level.index()).copied().flatten();
             let share =
-                known.and_then(|share| Utilization::new(share.numerator(), share.denominator()));
+                share.and_then(|share| Utilization::new(share.numerator(), share.denominator()));
             share.unwrap_or(Utilization::ZERO)
         })
     }
@@ -280,6 +283,10 @@ impl<'a> Reading<'a> {
                 );
             }
         }
+        let idle = |pibs: &usize| !named.iter().any(|(used, _)| used == pibs);
+        for pibs in (0..self.set.servers.len()).filter(idle) {
+            self.idle(pibs);
+        }
         for (pibs, host) in named {
             self.host(pibs, host);
         }
@@ -293,28 +300,78 @@ impl<'a> Reading<'a> {
             return;
         };
         // At the lowest level it has to have a share, at others it may have none.
-        let shares = (0..).zip(utilization).filter_map(|(level, share)| {
-            let share = (*share)?;
-            let share = Utilization::new(share.numerator(), share.denominator())?;
-            (level == 0 || !share.is_zero()).then_some(share)
-        });
+        let shares = shares(utilization).filter(|(level, share)| *level == 0 || !share.is_zero());
         let host = host.and_then(|host| self.set.servers.get(host));
         let period = host.and_then(period_of);
-        let capacity = period.and_then(|period| shares.map(|share| share.of_floor(period)).min());
-        let found = match (host, capacity) {
-            (Some(_), Some(capacity)) if !capacity.is_zero() => return,
+        let least = period.and_then(|period| {
+            let capacities = shares.map(|(level, share)| (share.of_floor(period), level));
+            capacities.min()
+        });
+        let found = match (host, least) {
+            (Some(_), Some((capacity, _))) if !capacity.is_zero() => return,
             // Said before.
             (Some(_), None) => return,
-            (Some(host), Some(_)) => format!("less than 1 ns in a period of {}", quote(&host.name)),
+            (Some(host), Some((_, level))) => format!(
+                "less than 1 ns at {} in a period of {}",
+                quote(self.set.level_name(Level(level))),
+                quote(&host.name)
+            ),
             (None, _) => "no server with a period".to_owned(),
         };
+        self.nothing_to_inherit((pibs, spec), &found);
+    }
+
+    /// A PIBS in which nothing runs: there is somebody on whose behalf something could.
+    fn idle(&mut self, pibs: usize) {
+        let Some(spec) = self.set.servers.get(pibs) else {
+            return;
+        };
+        let Given::Pibs { utilization, .. } = &spec.kind else {
+            return;
+        };
+        // Said before.
+        let Some((_, share)) = shares(utilization).find(|(level, _)| *level == 0) else {
+            return;
+        };
+        let candidates = candidates(self.set, pibs);
+        let servers = candidates
+            .iter()
+            .filter_map(|host| self.set.servers.get(*host));
+        let most = servers
+            .filter_map(period_of)
+            .map(|period| share.of_floor(period))
+            .max();
+        let found = match most {
+            Some(capacity) if !capacity.is_zero() => return,
+            Some(_) => format!(
+                "less than 1 ns at {} in a period of whomever it may serve",
+                quote(self.set.level_name(Level::LOWEST))
+            ),
+            None => "no server with a period".to_owned(),
+        };
+        self.nothing_to_inherit((pibs, spec), &found);
+    }
+
+    fn nothing_to_inherit(&mut self, (pibs, spec): (usize, &ServerSpec), found: &str) {
         self.sink.error(
             codes::NOTHING_TO_INHERIT,
             spec.place.0,
             &format!("server[{pibs}]"),
             format!("PIBS {} with {found}", quote(&spec.name)),
-            "a server with a period on whose behalf it runs, of which its utilisation at each level is none or at least 1 ns",
+            "a server with a period on whose behalf it runs, of which its utilisation is at least 1 ns at the lowest \
+             level, and at each other one none or at least 1 ns",
             "add a server with a period, or raise `utilization`",
         );
     }
+}
+
+/// What is given of a PIBS, by the number of the level.
+fn shares(utilization: &PerLevel<Ratio>) -> impl Iterator<Item = (u8, Utilization)> {
+    (0..=u8::MAX).zip(utilization).filter_map(|(level, share)| {
+        let share = (*share)?;
+        Some((
+            level,
+            Utilization::new(share.numerator(), share.denominator())?,
+        ))
+    })
 }

@@ -40,7 +40,14 @@ kind = "sporadic"
 period = "15ms"
 capacity = { LO = "2ms" }
 criticality = "LO"
-tasks = ["a", "b", "c"]
+tasks = ["a", "b"]
+[[server]]
+name = "critical"
+kind = "sporadic"
+period = "20ms"
+capacity = { LO = "2ms", HI = "4ms" }
+criticality = "HI"
+tasks = ["c"]
 [[server]]
 name = "bottom"
 kind = "pibs"

@@ -155,7 +155,8 @@ fn kinds_and_capacities_are_those_of_the_file() {
     let quarter = Utilization::new(1, 4).unwrap();
     assert_eq!(
         [utilization.at(Level(0)), utilization.at(Level(1))],
-        [quarter, quarter]
+        [quarter, Utilization::ZERO],
+        "at a level without one none"
     );
     assert_eq!(found.names, ["s", "t", "p", "q"]);
 }

@@ -50,6 +50,12 @@ pub struct ThreadCosts {
     pub idle: ThreadCost,
     /// Who ends a run that does not end itself.
     pub watchdog: ThreadCost,
+    /// Who dispatches arrivals, where that is a thread of its own.
+    #[serde(default)]
+    pub dispatcher: ThreadCost,
+    /// Who checks for overruns, where those are threads of their own.
+    #[serde(default)]
+    pub checkers: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs.
     pub workers_cpu_ns: u64,
     /// Of the manager.

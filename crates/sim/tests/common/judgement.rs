@@ -5,6 +5,7 @@ use super::recorder::run_engine;
 use super::system::{configuration, shrink, tasks_of, text};
 use crate::reference::{self, AtLimit, Inside, Limits, Reason, Schedule, System};
 use vestal_core::Level;
+use vestal_core::model::LEVELS_MAX;
 use vestal_sim::Statistics;
 
 /// By task, the missed jobs and those of them whose deadlines were guaranteed.
@@ -91,7 +92,15 @@ fn is_guaranteed(
         .demoted
         .iter()
         .any(|&(at, task, job)| (task, job) == (i, k) && at <= deadline);
-    let level = system.tasks[i].task.criticality;
+    let task = &system.tasks[i].task;
+    let kept = task.degraded.map(|budget| budget.min(task.own_wcet()));
+    let is_kept = system.limits == Limits::Adaptive
+        && kept.is_some_and(|kept| system.demand[i][k] <= kept.as_nanos());
+    let level = match is_kept {
+        // Whatever the mode.
+        true => Level(LEVELS_MAX as u8 - 1),
+        false => task.criticality,
+    };
     // The job itself is pending from its release to its deadline, so that no idle instant lies in
     // between. One may coincide with a crossing: a job raises the mode and is aborted at once.
     let released = system.releases[i][k];

@@ -355,14 +355,14 @@ fn said(event: Event) -> Option<String> {
     })
 }
 
-/// The first server has a period; a PIBS may follow. Capacities may fall in mode 1.
+/// The first server has a period; a PIBS may follow. Capacities may fall in mode 1, often to nothing.
 fn draw_servers(random: &mut Random) -> Vec<ServerConfiguration> {
     let count = random.between(2, 4);
     (0..count)
         .map(|place| {
             let period = random.between(6, 20);
             let low = random.between(1, period.min(8));
-            let values = [ns(low), ns(random.between(0, low))];
+            let values = [ns(low), ns(random.below(2) * random.between(0, low))];
             let capacity = match random.once_in(2) {
                 true => ByLevel::new(&values).unwrap(),
                 false => ByLevel::constant(ns(low)),
@@ -440,11 +440,40 @@ fn draw_tasks(
     (0..count).map(drawn).collect()
 }
 
+/// What modes that jobs raise rely on: who has nothing in mode 1 is none of its servers, and no task asks for more than its
+/// server has at a level up to its own.
+fn make_judged(servers: &mut [ServerConfiguration], tasks: &mut [ServedTask]) {
+    for server in servers.iter_mut() {
+        if !server.kind.runs_in(Level(1)) {
+            server.criticality = Level(0);
+        }
+    }
+    for entry in tasks {
+        let home = &servers[entry.server.index()];
+        entry.task.criticality = home.criticality;
+        if let Some(capacity) = home.kind.capacity() {
+            let at = |level: u8| {
+                entry
+                    .task
+                    .wcet
+                    .at(Level(level))
+                    .min(capacity.at(Level(level)))
+            };
+            let low = match home.criticality {
+                Level(0) => at(0),
+                // Soon used up.
+                _ => at(0).min(at(1)).min(ns(1)),
+            };
+            entry.task.wcet = Wcet::new(&[low, at(1).max(low)]).unwrap();
+        }
+    }
+}
+
 pub(crate) fn draw(random: &mut Random) -> Case {
-    let servers = draw_servers(random);
+    let mut servers = draw_servers(random);
     let count = random.between(1, 3) as usize;
     let devices = random.between(1, 2) as usize;
-    let tasks = draw_tasks(&servers, count + devices, random);
+    let mut tasks = draw_tasks(&servers, count + devices, random);
     let is_pibs = |home: ServerId| servers[home.index()].kind.period().is_none();
     let jobs = (0..count).map(|_| draw_job(devices, random));
     let (mut demand, waits): (Vec<u64>, Vec<Vec<Wait>>) = jobs.unzip();
@@ -483,6 +512,14 @@ pub(crate) fn draw(random: &mut Random) -> Case {
         .into_iter()
         .map(|when| (when, 1))
         .collect();
+    let modes = match random.below(4) {
+        0 | 1 => Modes::Requested,
+        raises => {
+            make_judged(&mut servers, &mut tasks);
+            let pibs_raise = raises == 3;
+            Modes::Adaptive { pibs_raise }
+        }
+    };
     Case {
         servers,
         tasks,
@@ -490,12 +527,7 @@ pub(crate) fn draw(random: &mut Random) -> Case {
         demand,
         outside,
         listed,
-        modes: match random.below(4) {
-            0 | 1 => Modes::Requested,
-            raises => Modes::Adaptive {
-                pibs_raise: raises == 3,
-            },
-        },
+        modes,
         end: END,
     }
 }

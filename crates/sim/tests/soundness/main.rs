@@ -29,6 +29,7 @@ mod reference;
 
 mod busy;
 mod campaign;
+mod in_servers;
 mod longer_lists;
 mod patterns;
 mod sets;
@@ -94,6 +95,45 @@ fn what_smc_accepts_keeps_its_guarantees() {
 #[test]
 fn what_amc_rtb_accepts_keeps_its_guarantees() {
     holds("amc-rtb");
+}
+
+/// Of those that keep a budget jobs that need no more are judged in every mode.
+#[test]
+fn what_amc_rtb_accepts_with_degraded_budgets_keeps_its_guarantees() {
+    subject_holds(&Subject {
+        sets: Sets::Degraded,
+        ..Subject::real(the_test("amc-rtb"))
+    });
+}
+
+#[test]
+fn control_amc_rtb_that_takes_degraded_tasks_for_dropped_is_refuted() {
+    is_refuted(&Subject {
+        sets: Sets::Degraded,
+        ..Subject::control(control("control-degraded-dropped"))
+    });
+}
+
+#[test]
+fn control_amc_rtb_that_does_not_ask_when_degraded_tasks_have_their_budgets_is_refuted() {
+    is_refuted(&Subject {
+        sets: Sets::Degraded,
+        ..Subject::control(control("control-degraded-unguaranteed"))
+    });
+}
+
+/// A bound one tick too small is seen although no deadline is missed.
+#[test]
+fn control_amc_rtb_with_bounds_of_degraded_sets_too_small_by_one_is_refuted() {
+    let subject = Subject {
+        sets: Sets::Degraded,
+        bounds_too_small_by: 1,
+        ..Subject::real(the_test("amc-rtb"))
+    };
+    let summary = run(&Campaign::smoke(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| !how.is_a_miss), "{summary}");
 }
 
 #[test]

@@ -85,7 +85,8 @@ fn draw_plan(tasks: &[Task], levels: usize, random: &mut Random) -> Plan {
     }
 }
 
-/// Mostly all that is allowed, sometimes a lower level's value, that and one more, or anything.
+/// Mostly all that is allowed, sometimes a lower level's value, that and one more, or anything. With a degraded budget that
+/// as often as all that is allowed.
 fn draw_execution(i: usize, task: &Task, plan: &Plan, random: &mut Random) -> u64 {
     let own = task.own_wcet().as_nanos();
     let most = if plan.offender == Some(i) {
@@ -95,7 +96,20 @@ fn draw_execution(i: usize, task: &Task, plan: &Plan, random: &mut Random) -> u6
     };
     let level = Level(random.between(0, u64::from(task.criticality.0)) as u8);
     let lower = task.wcet.at(level).as_nanos().min(most);
-    match random.between(0, 19) {
+    let kept = task.degraded.map(|budget| budget.as_nanos().min(most));
+    match (random.between(0, 19), kept) {
+        (0..=5 | 11..=14, Some(kept)) => kept,
+        (drawn, _) => draw_plainly(drawn, (most, lower, own), plan, random),
+    }
+}
+
+fn draw_plainly(
+    drawn: u64,
+    (most, lower, own): (u64, u64, u64),
+    plan: &Plan,
+    random: &mut Random,
+) -> u64 {
+    match drawn {
         0..=10 => most,
         11..=14 => lower,
         15..=16 => (lower + 1).min(most),

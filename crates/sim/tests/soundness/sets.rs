@@ -27,6 +27,8 @@ pub(crate) enum Sets {
     General,
     /// Three or four levels, otherwise the same.
     SeveralLevels,
+    /// General ones in which most tasks below the highest level keep a degraded budget, now and then of more than C.
+    Degraded,
     /// The same as general ones in a finer unit: no instant that matters lies between two ticks.
     Finer,
     /// What period transformation is for: some critical task has a longer period than a less critical
@@ -48,6 +50,7 @@ impl Sets {
         match self {
             Self::General => DrawnSet::draw(random, &[2, 2, 3, 4]),
             Self::SeveralLevels => DrawnSet::draw(random, &[3, 4]),
+            Self::Degraded => DrawnSet::draw_degraded(random),
             Self::Finer => DrawnSet::draw(random, &[2, 2, 3, 4]).in_units_of(64),
             Self::InSlices => DrawnSet::draw_in_slices(random),
             Self::TwoLevels => DrawnSet::draw_two_levels(random, 1),
@@ -68,6 +71,8 @@ struct DrawnTask {
     deadline: u64,
     /// C(0), ..., C(z).
     wcet: Vec<u64>,
+    /// What it keeps in modes above its level.
+    degraded: Option<u64>,
 }
 
 /// One task in ten may execute nothing up to some level below its own: its job waits for the CPU there all
@@ -127,6 +132,7 @@ impl DrawnSet {
                     period,
                     deadline,
                     wcet,
+                    degraded: None,
                 }
             })
             .collect();
@@ -136,6 +142,28 @@ impl DrawnSet {
             cpus: 1,
             tasks,
             given: None,
+        }
+    }
+
+    fn draw_degraded(random: &mut Random) -> Self {
+        loop {
+            let mut set = Self::draw(random, &[2, 2, 3, 4]);
+            let highest = set.tasks.iter().map(|task| task.criticality).max();
+            let mut lower: Vec<_> = set.tasks.iter_mut().collect();
+            lower.retain(|task| Some(task.criticality) < highest);
+            if lower.is_empty() {
+                continue;
+            }
+            for task in lower {
+                let own = *task.wcet.last().unwrap();
+                let budget = match random.between(0, 9) {
+                    0..=1 => None,
+                    2 => Some(own + random.between(1, 2)),
+                    _ => Some(random.between(1, own)),
+                };
+                task.degraded = budget;
+            }
+            return set;
         }
     }
 
@@ -159,7 +187,7 @@ impl DrawnSet {
         for task in &mut self.tasks {
             task.period *= unit;
             task.deadline *= unit;
-            for value in &mut task.wcet {
+            for value in task.wcet.iter_mut().chain(&mut task.degraded) {
                 *value *= unit;
             }
         }
@@ -188,6 +216,7 @@ impl DrawnSet {
                 period,
                 deadline: period,
                 wcet,
+                degraded: None,
             }
         };
         Self {
@@ -230,6 +259,7 @@ impl DrawnSet {
                 period: low_period,
                 deadline: low_period,
                 wcet: vec![random.between(1, low_period / 2)],
+                degraded: None,
             });
         }
         let critical = random.between(1, 2);
@@ -241,6 +271,7 @@ impl DrawnSet {
                 period,
                 deadline: period,
                 wcet: vec![random.between(1, own), own],
+                degraded: None,
             });
         }
         Self {
@@ -258,7 +289,9 @@ impl DrawnSet {
             let values: Vec<Service> = task.wcet.iter().map(|&c| Service::from_nanos(c)).collect();
             let wcet = Wcet::new(&values).unwrap();
             let (period, deadline) = (span(task.period), span(task.deadline));
-            Task::new(Level(task.criticality), period, deadline, wcet).unwrap()
+            let new = Task::new(Level(task.criticality), period, deadline, wcet).unwrap();
+            let degraded = task.degraded.map(Service::from_nanos);
+            Task { degraded, ..new }
         });
         let problem = Problem::new(tasks.collect(), LevelSet::new(self.levels).unwrap()).unwrap();
         let problem = problem

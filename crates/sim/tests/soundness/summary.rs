@@ -2,6 +2,7 @@
 
 use crate::busy::BusyPeriods;
 use crate::reference::{Lists, System};
+use crate::sets::Sets;
 use crate::subject::{Subject, is_by_deadline, takes};
 use crate::trial::{Broken, Observation};
 use std::fmt::{self, Write};
@@ -24,6 +25,8 @@ pub(crate) struct Summary {
     in_slices: Option<u64>,
     runs: u64,
     raised: u64,
+    /// In how many runs jobs with a degraded budget executed above their level; `None` if the sets have none.
+    degraded: Option<u64>,
     pub(crate) busy: BusyPeriods,
     /// How many eventful busy periods the campaign goes on for.
     periods_wanted: u64,
@@ -60,6 +63,9 @@ impl fmt::Display for Summary {
         }
         if let Some(count) = self.in_slices {
             let _ = write!(sets, ", {count} in slices");
+        }
+        if let Some(count) = self.degraded {
+            let _ = write!(sets, ", {count} runs with degraded jobs");
         }
         write!(
             f,
@@ -102,6 +108,7 @@ impl Summary {
             in_slices: takes(test, Parameter::Slices).then_some(0),
             runs: 0,
             raised: 0,
+            degraded: (subject.sets == Sets::Degraded).then_some(0),
             busy: BusyPeriods::default(),
             periods_wanted,
             has_bounds: !is_by_deadline(test),
@@ -134,6 +141,9 @@ impl Summary {
     pub(super) fn count_run(&mut self, seen: &Observation) {
         self.runs += 1;
         self.raised += u64::from(seen.raised);
+        if let Some(count) = &mut self.degraded {
+            *count += u64::from(seen.degraded);
+        }
         self.busy.all += seen.busy.all;
         self.busy.eventful += seen.busy.eventful;
     }
@@ -165,6 +175,8 @@ impl Summary {
         let in_slices = self.in_slices.unwrap_or(self.accepted);
         assert!(in_slices * 4 >= self.accepted * 3, "{self}");
         assert!(self.raised * 5 >= self.runs, "{self}");
+        let degraded = self.degraded.unwrap_or(self.runs);
+        assert!(degraded * 10 >= self.runs, "{self}");
         assert!(
             !self.several_cpus || self.cpus * 2 > self.accepted * 3,
             "{self}"

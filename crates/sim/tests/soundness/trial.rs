@@ -6,7 +6,7 @@ use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::System;
 use std::fmt;
 use vestal_core::{
-    Configuration, CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task,
+    Configuration, CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Service, Task,
 };
 use vestal_sim::guarantee::{Ending, Guarantee, Verdict};
 use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
@@ -31,6 +31,8 @@ pub(crate) struct Observation {
     pub(crate) broken: Option<Broken>,
     /// Some job exceeded the lowest level's value, and under adaptive enforcement the mode rose.
     pub(crate) raised: bool,
+    /// A job of a task below the mode executed, within its degraded budget.
+    pub(crate) degraded: bool,
     pub(crate) busy: BusyPeriods,
     /// By task, the largest response time over its bound, where the assumption of its own level held.
     pub(crate) tightness: Vec<f64>,
@@ -55,6 +57,7 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, guaranteed: Exhaustion) 
         enforcement: configuration.enforcement,
         tasks: &tasks,
         bounds,
+        mode: Level::LOWEST,
         is_enforced: configuration.exhaustion == guaranteed,
         seen: Observation {
             tightness: vec![0.0; tasks.len()],
@@ -85,6 +88,7 @@ struct Judge<'a> {
     tasks: &'a [Task],
     bounds: &'a Bounds,
     is_enforced: bool,
+    mode: Level,
     seen: Observation,
 }
 
@@ -121,12 +125,16 @@ impl Judge<'_> {
     /// A job that completed while the assumption of a level held kept to that level's bound.
     fn compare_with_bounds(&mut self, at: Instant, job: &JobState) {
         let response = at.saturating_since(job.released).as_nanos();
-        let own = self.tasks[job.id.task.index()].criticality;
+        let task = &self.tasks[job.id.task.index()];
+        let own = task.criticality;
+        // Bounds for the levels above the own one are those of the degraded budget.
+        let kept = |budget: Service| job.demand <= budget.min(task.own_wcet());
+        let is_kept = task.degraded.is_some_and(kept);
         if job.demoted.is_some() || self.runs_away(job) {
             return;
         }
-        let levels = own.up_to_self().zip(&self.bounds[job.id.task.index()]);
-        for (level, &bound) in levels {
+        let levels = (0..).map(Level).zip(&self.bounds[job.id.task.index()]);
+        for (level, &bound) in levels.take_while(|(level, _)| *level <= own || is_kept) {
             if !self.guarantee.holds_until(level, at) {
                 continue;
             }
@@ -145,6 +153,8 @@ impl Judge<'_> {
 impl Observer for Judge<'_> {
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.guarantee.executed(segment, job);
+        let own = self.tasks[job.id.task.index()].criticality;
+        self.seen.degraded |= job.demoted.is_none() && own < self.mode;
         if self.enforcement != Enforcement::Adaptive && job.demoted.is_none() {
             let lowest = self.tasks[job.id.task.index()].wcet.at(Level::LOWEST);
             self.seen.raised |= job.executed > lowest;
@@ -158,6 +168,7 @@ impl Observer for Judge<'_> {
     }
     fn mode_changed(&mut self, _: Instant, _: Level, to: Level, _: Option<JobId>) {
         self.seen.raised |= to > Level::LOWEST;
+        self.mode = to;
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
         self.judge(job, at, Ending::Completed);

@@ -6,18 +6,26 @@
 //! C(HI) = CF C(LO); LO servers have no capacity in mode HI. Every PIBS serves one server of its own
 //! level, drawn among those; if there is none, any.
 //!
+//! The paper's evaluation assigns each PIBS to one server, and its analysis is that of one of which that is not known: `map`
+//! has both. Its systems of sporadic servers only have one for each PIBS, "of equivalent utilization and period": `io`. Whether
+//! the utilisation of a set has the I/O in it is open: `total`. Devices with events are ours (`events`); the paper's
+//! simulations have none. None of the four changes what is drawn.
+//!
 //! A set draws the utilisations of the main tasks, for each of them its period and its level, then the
 //! utilisations of the PIBS, and for each of them its level and whom it serves.
 
 use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
-use super::set::{nanos_of, task, task_set};
+use super::set::{nanos_of, spec, task, task_set};
 use super::{DrawError, Random, utilization::uunifast};
 use crate::generate::parameter::scaled_floor;
-use crate::model::{LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec, TaskSet};
+use crate::model::{
+    DeviceArrival, DeviceSpec, LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec,
+    TaskSet,
+};
 use crate::number::Ratio;
 use crate::source::Place;
-use vestal_core::{Level, Service, Task};
+use vestal_core::{Duration, Level, Service, Task};
 
 recipe! { Missimer, "Missimer et al., Table I: sporadic servers and PIBS";
     tasks: usize = "15", "number of main tasks", tasks();
@@ -26,6 +34,93 @@ recipe! { Missimer, "Missimer et al., Table I: sporadic servers and PIBS";
     io_utilization: Ratio = "0.05", "the part of it that is I/O", ratio(0, 1);
     criticality_factor: Ratio = "2", "C(HI)/C(LO) of HI tasks", ratio(1, 1000);
     share_high: Ratio = "0.5", "probability that a task is of level HI", ratio(0, 1);
+    io: Io = "pibs", "pibs, or sporadic: a sporadic server with the period of whom it serves in place of each PIBS", io();
+    map: Map = "known", "known: each PIBS names the server that it serves; any: it may serve any", map();
+    events: Events = "none", "devices of the I/O: none, sporadic (a whole budget a period), or burst (that in four)", events();
+    total: Total = "all", "all: the I/O is in utilization; main: it comes on top", total();
+}
+
+/// In what bottom halves run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Io {
+    /// In PIBS.
+    Pibs,
+    /// Each in a sporadic server: with a task, if there are no devices.
+    Sporadic,
+}
+
+/// Whom a PIBS serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// The one server that was drawn.
+    Known,
+    /// Any: the file does not say whom.
+    Any,
+}
+
+/// What happens at the devices, of which each server for I/O has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// There are none.
+    None,
+    /// At most one a period of whom it serves, which takes the whole budget C(LO).
+    Sporadic,
+    /// Four at once every period, a quarter of the budget each.
+    Burst,
+}
+
+/// What the utilisation of a set is the sum of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// Main tasks and I/O.
+    All,
+    /// Main tasks.
+    Main,
+}
+
+impl Given<'_> {
+    fn io(&self) -> Result<Io, ParameterError> {
+        match self.text {
+            "pibs" => Ok(Io::Pibs),
+            "sporadic" => Ok(Io::Sporadic),
+            _ => Err(self.wrong("pibs or sporadic")),
+        }
+    }
+
+    fn map(&self) -> Result<Map, ParameterError> {
+        match self.text {
+            "known" => Ok(Map::Known),
+            "any" => Ok(Map::Any),
+            _ => Err(self.wrong("known or any")),
+        }
+    }
+
+    fn events(&self) -> Result<Events, ParameterError> {
+        match self.text {
+            "none" => Ok(Events::None),
+            "sporadic" => Ok(Events::Sporadic),
+            "burst" => Ok(Events::Burst),
+            _ => Err(self.wrong("none, sporadic or burst")),
+        }
+    }
+
+    fn total(&self) -> Result<Total, ParameterError> {
+        match self.text {
+            "all" => Ok(Total::All),
+            "main" => Ok(Total::Main),
+            _ => Err(self.wrong("all or main")),
+        }
+    }
+}
+
+/// What was drawn of one PIBS.
+struct Drawn {
+    number: usize,
+    criticality: Level,
+    /// At LO and at HI.
+    utilization: [Option<Ratio>; 2],
+    /// The main task whose server it serves.
+    serves: usize,
 }
 
 const MS_NANOS: u64 = 1_000_000;
@@ -43,7 +138,10 @@ impl Missimer {
         } else {
             self.io_utilization.approximate()
         };
-        let main = (self.utilization.approximate() - io).max(0.0);
+        let main = match self.total {
+            Total::All => (self.utilization.approximate() - io).max(0.0),
+            Total::Main => self.utilization.approximate(),
+        };
         let periods = Periods::LogUniform {
             least: MS_NANOS,
             most: 100 * MS_NANOS,
@@ -65,8 +163,8 @@ impl Missimer {
             set.servers.push(sporadic(at, task));
         }
         for (number, share) in (1..).zip(uunifast(self.io_tasks, io, random)) {
-            let server = self.pibs(number, share, &tasks, random);
-            set.servers.push(server);
+            let drawn = self.draw_io(number, share, &tasks, random);
+            self.add_io(&drawn, &tasks, &mut set);
         }
         Ok(set)
     }
@@ -82,7 +180,7 @@ impl Missimer {
         task(period, period, &[low, high][..levels])
     }
 
-    fn pibs(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> ServerSpec {
+    fn draw_io(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> Drawn {
         let low = nanos_of(BILLION, share).max(1);
         let high = scaled_floor(low, self.criticality_factor).min(BILLION);
         let is_high = self.is_high(random);
@@ -96,19 +194,65 @@ impl Missimer {
             same
         };
         let chosen = usize::try_from(random.below(among.len() as u64)).unwrap_or(0);
-        let utilization = vec![
-            Ratio::new(low, BILLION),
-            if is_high {
-                Ratio::new(high, BILLION)
-            } else {
-                None
-            },
-        ];
-        let kind = ServerKind::Pibs {
-            utilization,
-            serves: among.get(chosen).map(|&at| vec![at]).unwrap_or_default(),
+        let high = if is_high {
+            Ratio::new(high, BILLION)
+        } else {
+            None
         };
-        server(format!("io{number}"), kind, criticality, Vec::new())
+        Drawn {
+            number,
+            criticality,
+            utilization: [Ratio::new(low, BILLION), high],
+            serves: among.get(chosen).copied().unwrap_or(0),
+        }
+    }
+
+    /// The server of an I/O task, and what runs there.
+    fn add_io(&self, drawn: &Drawn, tasks: &[Task], set: &mut TaskSet) {
+        let Some(period) = tasks.get(drawn.serves).map(|task| task.period.as_nanos()) else {
+            return;
+        };
+        let budget = |share: Ratio| scaled_floor(period, share).max(1);
+        let budgets = drawn.utilization.into_iter().flatten().map(budget);
+        let budgets: Vec<u64> = budgets.collect();
+        let (name, place) = (format!("io{}", drawn.number), set.servers.len());
+        let new = match self.io {
+            Io::Pibs => {
+                let kind = ServerKind::Pibs {
+                    utilization: drawn.utilization.to_vec(),
+                    serves: match self.map {
+                        Map::Known => vec![drawn.serves],
+                        Map::Any => Vec::new(),
+                    },
+                };
+                server(name, kind, drawn.criticality, Vec::new())
+            }
+            Io::Sporadic => {
+                let own = task(period, period, &budgets);
+                let mut new = sporadic(set.tasks.len(), &own);
+                new.name.clone_from(&name);
+                match self.events {
+                    Events::None => set.tasks.push(spec(name, &own, 2)),
+                    Events::Sporadic | Events::Burst => new.tasks.clear(),
+                }
+                new
+            }
+        };
+        set.servers.push(new);
+        let low = budgets.first().copied().unwrap_or(1);
+        let period = Duration::from_nanos(period);
+        let (arrival, cost) = match self.events {
+            Events::None => return,
+            Events::Sporadic => (DeviceArrival::Sporadic { period }, low),
+            Events::Burst => (DeviceArrival::Burst { period, burst: 4 }, (low / 4).max(1)),
+        };
+        set.devices.push(DeviceSpec {
+            name: format!("d{}", drawn.number),
+            server: place,
+            cost: Service::from_nanos(cost),
+            arrival,
+            place: Place::default(),
+        });
     }
 }
 
@@ -180,6 +324,116 @@ mod tests {
             }
             assert!((used - 0.5).abs() < 1e-4, "{used}");
             assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+        }
+    }
+
+    fn sets(parameters: &[(&str, &str)]) -> Vec<TaskSet> {
+        let mut recipe = Missimer::new().unwrap();
+        for (name, value) in parameters {
+            recipe.set(name, value).unwrap();
+        }
+        (0..50)
+            .map(|seed| recipe.draw(&mut Random::new(seed)).unwrap())
+            .collect()
+    }
+
+    /// Whom a PIBS serves.
+    fn serves(server: &ServerSpec) -> &[usize] {
+        match &server.kind {
+            ServerKind::Pibs { serves, .. } => serves,
+            ServerKind::Periodic { .. } => panic!("a PIBS"),
+        }
+    }
+
+    #[test]
+    fn readings_change_the_set_and_not_what_is_drawn() {
+        let known = sets(&[]);
+        for (parameters, total) in [
+            (vec![("map", "any")], 0.5),
+            (vec![("io", "sporadic")], 0.5),
+            (vec![("io", "sporadic"), ("events", "burst")], 0.5),
+            (vec![("events", "sporadic")], 0.5),
+            (vec![("total", "main"), ("utilization", "0.45")], 0.5),
+        ] {
+            let other = sets(&parameters);
+            assert_ne!(known, other, "{parameters:?}");
+            assert_eq!(other, sets(&parameters), "{parameters:?}");
+            for (known, other) in known.iter().zip(&other) {
+                assert_eq!(known.servers.len(), other.servers.len());
+                assert!(known.tasks[..] == other.tasks[..15], "{parameters:?}");
+                let mut used = 0.0;
+                for (known, other) in known.servers.iter().zip(&other.servers) {
+                    assert_eq!(known.criticality, other.criticality);
+                    used += match &other.kind {
+                        ServerKind::Pibs { utilization, .. } => {
+                            utilization[0].unwrap().approximate()
+                        }
+                        ServerKind::Periodic {
+                            period, capacity, ..
+                        } => capacity[0].unwrap().as_nanos() as f64 / period.as_nanos() as f64,
+                    };
+                }
+                assert!((used - total).abs() < 1e-4, "{parameters:?}: {used}");
+                let text = other.to_toml();
+                assert_eq!(&TaskSet::parse("x.toml", &text).unwrap(), other);
+            }
+        }
+    }
+
+    #[test]
+    fn in_place_of_each_pibs_stands_a_server_with_the_period_of_whom_it_serves() {
+        let [known, plain, devices] = [
+            sets(&[]),
+            sets(&[("io", "sporadic")]),
+            sets(&[("io", "sporadic"), ("events", "sporadic")]),
+        ];
+        for ((known, plain), devices) in known.iter().zip(&plain).zip(&devices) {
+            assert_eq!((plain.tasks.len(), devices.tasks.len()), (20, 15));
+            for at in 15..20 {
+                let [served] = serves(&known.servers[at])[..] else {
+                    panic!("one server")
+                };
+                let ServerKind::Pibs { utilization, .. } = &known.servers[at].kind else {
+                    panic!("a PIBS")
+                };
+                let ServerKind::Periodic {
+                    period, capacity, ..
+                } = &plain.servers[at].kind
+                else {
+                    panic!("a sporadic server")
+                };
+                assert_eq!(*period, known.tasks[served].period);
+                let low = scaled_floor(period.as_nanos(), utilization[0].unwrap());
+                assert_eq!(capacity[0].unwrap().as_nanos(), low.max(1));
+                let is_high = plain.servers[at].criticality == Level(1);
+                assert_eq!(capacity[1].is_some(), is_high);
+                assert_eq!(plain.servers[at].tasks, [at]);
+                assert_eq!(plain.tasks[at].wcet[0], capacity[0]);
+                assert!(devices.servers[at].tasks.is_empty());
+                let device = &devices.devices[at - 15];
+                assert_eq!((device.server, Some(device.cost)), (at, capacity[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pibs_that_may_serve_any_names_none_and_bursts_come_in_quarters() {
+        for set in sets(&[("map", "any"), ("events", "burst")]) {
+            for (server, device) in set.servers[15..].iter().zip(&set.devices) {
+                assert!(serves(server).is_empty());
+                let ServerKind::Pibs { utilization, .. } = &server.kind else {
+                    panic!("a PIBS")
+                };
+                let DeviceArrival::Burst { period, burst: 4 } = device.arrival else {
+                    panic!("four at once")
+                };
+                let low = scaled_floor(period.as_nanos(), utilization[0].unwrap());
+                assert_eq!(device.cost.as_nanos(), (low.max(1) / 4).max(1));
+            }
+        }
+        let mut recipe = Missimer::new().unwrap();
+        for name in ["io", "map", "events", "total"] {
+            assert!(recipe.set(name, "nothing").is_err());
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::number::Ratio;
 use crate::quantity::time_text;
 use crate::table::fields::{Fields, Reader, join, value_span};
 use crate::table::kinds::{
-    Count, Cpu, Fraction, LevelName, List, Name, OneOrPerLevel, PerLevelOf, PositiveTime,
-    Reference, Whole, Word, Words, words,
+    Count, Cpu, LevelName, List, Name, OneOrPerLevel, PerLevelOf, PositiveTime, Reference, Share,
+    Whole, Word, Words, words,
 };
 use crate::table::names::{AServer, ATask};
 use crate::table::{Table, table};
@@ -46,8 +46,8 @@ table! {
         replenishments: Option<u32> = Whole<u32, 2, 4096>, optional;
         /// Which entries merge when the list is full; only for sporadic; default: head.
         full: Option<MergeAt> = Words<MergeAt>, optional;
-        /// The utilisation, read exactly; only for pibs; default: required for pibs.
-        utilization: Option<PerLevel<Ratio>> = OneOrPerLevel<Fraction>, optional;
+        /// The utilisation, read exactly, none where it is 0 or left out; only for pibs; default: required for pibs.
+        utilization: Option<PerLevel<Ratio>> = OneOrPerLevel<Share>, optional;
         /// The servers with periods of their own on whose behalf it runs; only for pibs; default: any of them.
         serves: Vec<usize> = List<Reference<AServer>>, empty;
         /// One of the levels; default: the lowest.

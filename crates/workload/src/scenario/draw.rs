@@ -5,6 +5,7 @@
 //! platform: integers throughout, and for `beta` only operations that IEEE 754 fixes and the
 //! functions of the `libm` crate, which are software.
 
+use super::adversary::Storm;
 use super::{DeviceEvents, Scenario};
 use crate::model::{Arrival, DeviceArrival, TaskSet};
 use crate::number::Ratio;
@@ -18,6 +19,8 @@ pub struct Workload {
     sources: Vec<JobSource>,
     devices: Vec<DeviceArrival>,
     scenario: Scenario,
+    /// By device; empty if its events come as they do by themselves.
+    storms: Vec<Option<Storm>>,
     seed: u64,
 }
 
@@ -49,10 +52,20 @@ impl Workload {
             offset: spec.offset,
             arrival: spec.arrival,
         });
+        let storms = match &scenario {
+            Scenario::Adversarial(_) => set.devices.iter().map(|it| Storm::of(it, set)).collect(),
+            Scenario::Lo
+            | Scenario::Hi
+            | Scenario::Level(_)
+            | Scenario::Overrun { .. }
+            | Scenario::Beta { .. }
+            | Scenario::File(_) => Vec::new(),
+        };
         Self {
             sources: sources.collect(),
             devices: set.devices.iter().map(|device| device.arrival).collect(),
             scenario,
+            storms,
             seed,
         }
     }
@@ -66,13 +79,17 @@ impl Workload {
     /// How long a job executes if it is not stopped. Nothing for a task that does not exist.
     #[must_use]
     pub fn execution(&self, task: TaskId, job: u64) -> Service {
+        self.executes(&self.scenario, task, job)
+    }
+
+    fn executes(&self, scenario: &Scenario, task: TaskId, job: u64) -> Service {
         let Some(source) = self.sources.get(task.index()) else {
             return Service::ZERO;
         };
         let wcet = &source.task.wcet;
         let normal = wcet.at(Level::LOWEST);
         let own = source.task.own_wcet();
-        match &self.scenario {
+        match scenario {
             Scenario::Lo => normal,
             Scenario::Hi => own,
             Scenario::Level(level) => wcet.at((*level).min(source.task.criticality)),
@@ -98,6 +115,7 @@ impl Workload {
                 .row(task, job)
                 .and_then(|row| row.execution)
                 .unwrap_or(normal),
+            Scenario::Adversarial(scenario) => self.executes(scenario, task, job),
         }
     }
 
@@ -159,7 +177,8 @@ impl Workload {
             | Scenario::Hi
             | Scenario::Level(_)
             | Scenario::Overrun { .. }
-            | Scenario::Beta { .. } => None,
+            | Scenario::Beta { .. }
+            | Scenario::Adversarial(_) => None,
         }
     }
 
@@ -174,7 +193,7 @@ impl Workload {
     /// and how many arrive at once; `None` if it does not, beyond the horizon, or for a device that does not exist.
     ///
     /// Periodic, and bursts: every period from 0 on. Sporadic: as the jobs of a sporadic task. Rows of a scenario file
-    /// take the place of all that.
+    /// take the place of all that, and so do storms in a scenario that is adversarial.
     #[must_use]
     pub fn interrupt(
         &self,
@@ -185,6 +204,10 @@ impl Workload {
         if let Some(rows) = self.rows(device) {
             let row = rows.get(usize::try_from(index).ok()?)?;
             return within_horizon(row.at).map(|at| (at, row.count));
+        }
+        if let Some(Some(storm)) = self.storms.get(device.index()) {
+            let (at, count) = storm.events(index)?;
+            return within_horizon(at).map(|at| (at, count));
         }
         let (period, count, extra) = match *self.devices.get(device.index())? {
             DeviceArrival::Requested => return None,

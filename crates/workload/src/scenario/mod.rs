@@ -8,7 +8,10 @@
 //! | `overrun=P` | of a task above level 0: its own level's value with probability P, else C(0) |
 //! | `beta=MEAN,P` | with probability P a beta-distributed share of the highest level's value, else C(0) (Herman et al. 2012, section 4) |
 //! | a file | what its rows say, else C(0) |
+//!
+//! With `+adversarial` behind a name, events of devices do not come as `arrival` says, but when they cost their server most.
 
+mod adversary;
 mod csv;
 mod draw;
 mod file;
@@ -48,6 +51,9 @@ pub enum Scenario {
     },
     /// What the rows of a file say.
     File(ScenarioFile),
+    /// Executions are those of this scenario; events of devices come when they cost their server most, whatever their
+    /// arrival is. Events that jobs ask for come when they do.
+    Adversarial(Box<Scenario>),
 }
 
 /// What `--scenario` was given.
@@ -61,6 +67,9 @@ pub enum ScenarioSpec {
     File(String),
 }
 
+/// Behind the name of a scenario: [`Scenario::Adversarial`].
+const ADVERSARIAL: &str = "+adversarial";
+
 const NAMES: [&str; 5] = ["lo", "hi", "level", "overrun", "beta"];
 
 impl Scenario {
@@ -69,6 +78,35 @@ impl Scenario {
     /// # Errors
     /// `V0500` for an unknown name, `V0501` and `V0502` for wrong numbers.
     pub fn parse(spec: &str) -> Result<ScenarioSpec, Diagnostics> {
+        let Some(name) = spec.strip_suffix(ADVERSARIAL) else {
+            return Self::parse_plain(spec);
+        };
+        match Self::parse_plain(name)? {
+            ScenarioSpec::Named(scenario) => {
+                Ok(ScenarioSpec::Named(Self::Adversarial(Box::new(scenario))))
+            }
+            ScenarioSpec::Level(_) => Ok(ScenarioSpec::Level(spec["level=".len()..].to_owned())),
+            ScenarioSpec::File(_) => {
+                let source = Source::new("--scenario", spec);
+                let mut sink = Sink::new(Arc::clone(&source));
+                let span = Span::new(name.len(), spec.len());
+                let help = "leave it out: the rows of the file say when devices interrupt";
+                let expected = "a file alone";
+                sink.error(
+                    codes::UNKNOWN_SCENARIO,
+                    span,
+                    "",
+                    quote(ADVERSARIAL),
+                    expected,
+                    help,
+                );
+                let rest = sink.into_result()?;
+                Err(Diagnostics::from_list(source, rest))
+            }
+        }
+    }
+
+    fn parse_plain(spec: &str) -> Result<ScenarioSpec, Diagnostics> {
         let source = Source::new("--scenario", spec);
         let mut sink = Sink::new(source);
         let (name, arguments) = match spec.split_once('=') {
@@ -87,7 +125,7 @@ impl Scenario {
             _ if is_file(spec) => return Ok(ScenarioSpec::File(spec.to_owned())),
             _ => {
                 let whole = Span::new(0, spec.len());
-                let expected = "`lo`, `hi`, `level=NAME`, `overrun=P`, `beta=MEAN,P`, or a .csv, .toml or .json file";
+                let expected = "`lo`, `hi`, `level=NAME`, `overrun=P`, `beta=MEAN,P`, also with `+adversarial`, or a .csv, .toml or .json file";
                 let otherwise = "give one of these, for instance `overrun=0.3`";
                 let help = match (nearest_exact(name), arguments) {
                     (Some("lo" | "hi"), Some(_)) => "this scenario takes no argument".to_owned(),
@@ -126,6 +164,10 @@ impl Scenario {
     /// # Errors
     /// `V0503` if the set has no such level.
     pub fn at_level(name: &str, set: &TaskSet) -> Result<Self, Diagnostics> {
+        if let Some(name) = name.strip_suffix(ADVERSARIAL) {
+            let level = Self::at_level(name.trim(), set)?;
+            return Ok(Self::Adversarial(Box::new(level)));
+        }
         const BEFORE: usize = "level=".len();
         if let Some(level) = set.level(name) {
             return Ok(Self::Level(level));

@@ -352,6 +352,20 @@ impl<'a> Reader<'a> {
 
     /// An exact fraction from 0 (excluded) to 1 (included).
     pub fn fraction(&mut self, node: &Node, field: &str) -> Option<Ratio> {
+        let ratio = self.share(node, field)?;
+        if ratio.numerator() == 0 {
+            let (found, expected) = ("0", "a decimal above 0");
+            let help = "write it as a decimal, 0.25 for a quarter";
+            let code = codes::BAD_FRACTION;
+            self.sink
+                .error(code, node.span, field, found, expected, help);
+            return None;
+        }
+        Some(ratio)
+    }
+
+    /// An exact fraction from 0 to 1.
+    pub(crate) fn share(&mut self, node: &Node, field: &str) -> Option<Ratio> {
         let Value::Number(text) = &node.value else {
             self.wrong_type(
                 node,
@@ -365,14 +379,14 @@ impl<'a> Reader<'a> {
             .ok()
             .filter(|decimal| !decimal.negative)
             .and_then(Decimal::ratio);
-        let ratio = ratio.filter(|ratio| ratio.numerator() > 0 && ratio.is_at_most_one());
+        let ratio = ratio.filter(|ratio| ratio.is_at_most_one());
         if ratio.is_none() {
             self.sink.error(
                 codes::BAD_FRACTION,
                 node.span,
                 field,
                 quote(text),
-                "a decimal above 0 and at most 1, with at most 18 places",
+                "a decimal from 0 to 1, with at most 18 places",
                 "write it as a decimal, 0.25 for a quarter",
             );
         }

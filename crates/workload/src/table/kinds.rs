@@ -45,7 +45,7 @@ macro_rules! scalars {
 scalars! {
     Name, shape::Name, String: Reader::name, |name, _| toml_string(name);
     LevelName, shape::Name, Level: Reader::level, |level, names| toml_string(names.level(*level));
-    Fraction, shape::Fraction, Ratio: Reader::fraction, |fraction, _| fraction.to_string();
+    Share, shape::Share, Ratio: Reader::share, |share, _| share.to_string();
     WorkText, shape::WorkText, Work: Reader::work, |work, _| toml_string(&work.to_string());
     Levels, shape::Levels, Vec<String>: levels, |names, _| format!("[{}]", joined(names));
     BareUnit, shape::WordsOf<Unit>, Unit: bare_unit, |unit, _| toml_string(unit.name());

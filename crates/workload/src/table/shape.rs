@@ -41,9 +41,9 @@ scalar!(Name, {
     "description": "1 to 128 visible characters without leading or trailing blanks.",
     "type": "string", "minLength": 1, "maxLength": 128
 });
-scalar!(Fraction, {
-    "description": "A decimal above 0 and at most 1.",
-    "type": "number", "exclusiveMinimum": 0, "maximum": 1
+scalar!(Share, {
+    "description": "A decimal from 0 to 1.",
+    "type": "number", "minimum": 0, "maximum": 1
 });
 scalar!(WorkText, {
     "type": "string",

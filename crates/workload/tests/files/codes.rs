@@ -2,7 +2,10 @@
 
 use crate::common;
 
-use vestal_policy::{Analysis, Options, Registry, assemble, parameters};
+use vestal_policy::{
+    About, Analysis, Fields, Native, Options, Policy, Refusal, Registry, ServerRules, Setup,
+    System, Use, assemble, parameters, said_of_servers,
+};
 use vestal_workload::codes::{self, Code, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::{RenderOptions, Severity};
 use vestal_workload::{Diagnostic, Diagnostics, Scenario, ScenarioSpec, Source, TaskSet};
@@ -15,9 +18,14 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
         Sample::File(_) | Sample::Part(_) => {
             let text = common::file_text(sample).unwrap();
             match TaskSet::parse("sample.toml", &text) {
-                // From there on they are about the use of a set: of servers by `hsf`, of levels by `mc2`, else by
-                // `amc-rtb`.
-                Ok(set) if (410..420).contains(&code.number()) => under("hsf", &set, ""),
+                // From there on they are about the use of a set: of servers by `hsf`, or where modes rise by
+                // themselves, of levels by `mc2`, else by `amc-rtb`.
+                Ok(set) if (410..415).contains(&code.number()) => under("hsf", &set, ""),
+                Ok(set)
+                    if (415..420).contains(&code.number()) || code == codes::TASK_ABOVE_SERVER =>
+                {
+                    said_of_servers(&Rising, &Options::default(), &set)
+                }
                 Ok(set) if of_mc2(code) => under("mc2", &set, ""),
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
@@ -48,7 +56,40 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
 
 /// Those that only this policy says.
 fn of_mc2(code: Code) -> bool {
-    (420..430).contains(&code.number())
+    (420..425).contains(&code.number())
+}
+
+/// A policy under which the mode rises by itself.
+struct Rising;
+
+impl Policy for Rising {
+    fn about(&self) -> &About {
+        static ABOUT: About = About {
+            name: "rising",
+            summary: "",
+            page: "",
+            parameters: &[],
+            options: &[],
+            tests: &[],
+            native: Native::No("it is for tests"),
+        };
+        &ABOUT
+    }
+
+    fn fields(&self) -> Fields {
+        Fields {
+            servers: Use::Reads,
+            ..Fields::ONE_CPU
+        }
+    }
+
+    fn server_rules(&self, _: &Options) -> ServerRules {
+        ServerRules::ADAPTIVE
+    }
+
+    fn build(&self, _: &Setup<'_>) -> Result<System, Refusal> {
+        Err(Refusal::input("it is for tests"))
+    }
 }
 
 /// What a policy has against a set, with these parameters.

@@ -121,7 +121,7 @@ fn takes(property: &Value, schema: &Value) -> Option<String> {
     }
     let shape = |of: &Value| match of["$ref"].as_str() {
         Some("#/$defs/Time") => Some("time"),
-        Some("#/$defs/Fraction") => Some("number above 0 and at most 1"),
+        Some("#/$defs/Share") => Some("number from 0 to 1"),
         _ => (of["format"] == "uint32").then_some("number"),
     };
     let per_level = |of: &Value| {

@@ -382,6 +382,22 @@ fn herman_2012_shares_out_the_capacity_of_a_level() {
     }
 }
 
+/// U with the I/O in it, or the I/O on top of it.
+#[test]
+fn missimer_shares_out_what_its_total_says() {
+    let main = |places: &mut Places, set: TaskSet, total: f64| {
+        let task = &set.tasks[0];
+        let period = task.period.as_nanos();
+        execution_time(places, wcet(task, 0), period, beta(15, total));
+    };
+    for (total, right, wrong) in [("all", 0.45, 0.5), ("main", 0.5, 0.45)] {
+        let settings = [("total", total)];
+        let drawn = || sets("missimer", &settings);
+        assert!(fits(drawn(), |places, set| main(places, set, right)));
+        assert!(!fits(drawn(), |places, set| main(places, set, wrong)));
+    }
+}
+
 #[test]
 fn missimer_has_its_periods_utilizations_and_servers() {
     let default = || sets("missimer", &[]);
@@ -399,18 +415,6 @@ fn missimer_has_its_periods_utilizations_and_servers() {
         ("granularity", "1ns"),
     ];
     assert!(!fits(sets("standard", &tenth), period));
-    let main = |places: &mut Places, set: TaskSet, total: f64| {
-        let task = &set.tasks[0];
-        execution_time(
-            places,
-            wcet(task, 0),
-            task.period.as_nanos(),
-            beta(15, total),
-        );
-    };
-    assert!(fits(default(), |places, set| main(places, set, 0.45)));
-    // U with the I/O in it.
-    assert!(!fits(default(), |places, set| main(places, set, 0.5)));
     assert!(fits(default(), |places, set| places
         .event(is_high(&set.tasks[14]), 0.5)));
     let more = || sets("missimer", &[("share_high", "0.53")]);

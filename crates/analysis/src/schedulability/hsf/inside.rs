@@ -1,6 +1,7 @@
 //! The tasks of one server, by fixed priorities or by deadlines.
 
-use super::supply::{Resource, STEPS_MAX, Unbounded, least_fixed_point};
+use super::supply::Resource;
+use crate::fixed_point::{STEPS_MAX, Unbounded, least_fixed_point};
 use crate::outcome::Reason;
 use crate::parameters::task_id;
 use crate::problem::{Problem, Row};

@@ -36,10 +36,11 @@ pub mod oracle;
 mod supply;
 
 use crate::assumptions::trivially_infeasible;
+use crate::fixed_point::{STEPS_MAX, Unbounded};
 use crate::outcome::{Kind, Outcome, Reason, ServerOutcome, TaskOutcome};
 use crate::problem::Problem;
 use crate::served_reason::ServedReason;
-use supply::{Resource, STEPS_MAX, Unbounded};
+use supply::Resource;
 use vestal_core::{Duration, LocalOrder, ServerId, TaskId};
 
 /// The test's answer, with response times of servers and of the tasks that go by fixed priorities.
@@ -106,6 +107,7 @@ fn server(
     let found = ServerOutcome {
         priority: Some(server.configuration.priority),
         responses: vec![response.ok().map(Duration::from_nanos); problem.levels().count()],
+        equations: Vec::new(),
     };
     let why = response.err().map(|why| match why {
         Unbounded::AtLeast(at_least) => Reason::Served(ServedReason::LateServer {

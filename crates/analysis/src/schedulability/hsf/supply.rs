@@ -1,5 +1,6 @@
 //! What a server supplies at least, and what it takes from others at most.
 
+use crate::fixed_point::{Unbounded, least_fixed_point};
 use crate::problem::Problem;
 use crate::served::Server;
 use crate::served_reason::ServedReason;
@@ -84,38 +85,6 @@ impl Resource {
         let whole = whole.saturating_mul(self.capacity);
         whole.saturating_add(rest.min(self.capacity))
     }
-}
-
-/// Why a bound was not found.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Unbounded {
-    /// It is at least this, which is too much.
-    AtLeast(u64),
-    /// Not decided after [`STEPS_MAX`] steps.
-    Undecided,
-}
-
-/// After so many steps of an iteration, or windows, the test ends.
-pub(super) const STEPS_MAX: u64 = 1_000_000;
-
-/// The least window from `first` on with `window = next(window)`, if it is at most `longest`.
-pub(super) fn least_fixed_point(
-    first: u64,
-    longest: u64,
-    next: impl Fn(u64) -> u64,
-) -> Result<u64, Unbounded> {
-    let mut window = first;
-    for _ in 0..STEPS_MAX {
-        let next = next(window);
-        if next > longest {
-            return Err(Unbounded::AtLeast(next));
-        }
-        if next == window {
-            return Ok(window);
-        }
-        window = next;
-    }
-    Err(Unbounded::Undecided)
 }
 
 /// When the server at this position has its capacity at the latest, counted from when it is replenished, if within its

@@ -171,7 +171,7 @@ fn row_limit(task: &Sliced, start: u64) -> u64 {
 pub(crate) fn analyse(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
     analyse_sliced(problem, kind, |order, position, demand| {
         let row = &order[position].row;
-        responses_of(row, |level| match bounded {
+        responses_of(row, row.criticality + 1, |level| match bounded {
             Bounded::Job => greatest(order, position, level, demand),
             Bounded::FirstSlice => {
                 demand.clear();

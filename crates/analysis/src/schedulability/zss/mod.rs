@@ -290,7 +290,7 @@ pub(crate) fn analyse_form(problem: &Problem, kind: Kind, form: Form) -> Outcome
     }
     for (position, row) in order.iter().enumerate() {
         let instant = slack.instants[position];
-        let (responses, excess) = responses_of(row, |level| {
+        let (responses, excess) = responses_of(row, row.criticality + 1, |level| {
             slack.response(order, position, level, instant, form)
         });
         tasks[row.task].responses = responses;

@@ -278,6 +278,7 @@ fn reasons_have_names_and_places() {
     let names = Names {
         tasks: &tasks,
         levels: &levels,
+        servers: &[],
     };
     let says = |problem: &Problem| analyse(problem).why.unwrap().with_names(names).to_string();
     let of = |times: [[u64; 3]; 2]| given(good(), Some(barriers(&times)));

@@ -91,6 +91,7 @@ fn analyse(problem: &Problem) -> Outcome {
                 .into_iter()
                 .map(|bound| bound.map(Duration::from_nanos))
                 .collect(),
+            equations: Vec::new(),
         });
     }
     let bounded = |task: &TaskOutcome| {

@@ -82,7 +82,7 @@ cpu = 1
 /// How long each mechanism runs, and how often jobs overrun.
 const SPAN: &str = "1500ms";
 const SPAN_OF_FRAMES: &str = "1s";
-const OVERRUNS: &str = "overrun=0.3";
+pub(super) const OVERRUNS: &str = "overrun=0.3";
 
 /// T_M of the heartbeat that runs have.
 const HEARTBEAT_NANOS: u64 = 1_000_000;
@@ -188,16 +188,32 @@ fn mechanism(
         cpus,
         ..Settings::default()
     };
-    let (costs, not_run) = if lacks_cpus {
-        let why = "it needs two CPUs of the machine, and this process may use one";
-        (Vec::new(), Some(why.to_owned()))
-    } else {
-        match real::costs(&session, &settings) {
+    let named = Mechanism {
+        name: kind.name.to_owned(),
+        what: kind.what.to_owned(),
+        dispatch: kind.dispatch,
+        not_run: lacks_cpus
+            .then(|| "it needs two CPUs of the machine, and this process may use one".to_owned()),
+        heartbeat_ns: (kind.by == By::Monitor(Monitor::Heartbeat)).then_some(HEARTBEAT_NANOS),
+        costs: Vec::new(),
+    };
+    measured(named, (&session, &settings), primitives)
+}
+
+/// A mechanism with what it costs in a run, unless it is known that it does not run. `None`: a signal ended it.
+pub(super) fn measured(
+    mechanism: Mechanism,
+    (session, settings): (&Session, &Settings),
+    primitives: &[Primitive],
+) -> Result<Option<Mechanism>, Failure> {
+    let (costs, not_run) = match mechanism.not_run {
+        Some(why) => (Vec::new(), Some(why)),
+        None => match real::costs(session, settings) {
             Ok(None) => return Ok(None),
             Ok(Some(costs)) => (costs, None),
             Err(failure) if failure.exit == Exit::Machine => return Err(failure),
             Err(failure) => (Vec::new(), Some(failure.why)),
-        }
+        },
     };
     let of_primitives = |name: &str, of: &str| {
         let found = primitives.iter().find(|cost| cost.name == of);
@@ -211,27 +227,21 @@ fn mechanism(
         of_primitives(name::RELEASE, real::RELEASE),
     ];
     Ok(Some(Mechanism {
-        name: kind.name.to_owned(),
-        what: kind.what.to_owned(),
-        dispatch: kind.dispatch,
         not_run,
-        heartbeat_ns: (kind.by == By::Monitor(Monitor::Heartbeat)).then_some(HEARTBEAT_NANOS),
         costs: costs
             .into_iter()
             .chain(shared.into_iter().flatten())
             .collect(),
+        ..mechanism
     }))
 }
 
 /// The set that is run: on one CPU, or with frames on two.
 fn session(has_frames: bool, output: &Output) -> Result<Session, Failure> {
-    let (set, policy, span) = match has_frames {
-        true => (FRAMES, "ftts", SPAN_OF_FRAMES),
-        false => (SET, "amc", SPAN),
+    let (policy, span) = match has_frames {
+        true => ("ftts", SPAN_OF_FRAMES),
+        false => ("amc", SPAN),
     };
-    let source = Source::new("mechanisms.toml", set);
-    let set = TaskSet::from_source(&source)
-        .map_err(|found| Failure::bug("read the set of the benchmark", found.to_string()))?;
     let world = WorldArgs {
         file: PathBuf::from("mechanisms.toml"),
         policy: policy.to_owned(),
@@ -241,7 +251,15 @@ fn session(has_frames: bool, output: &Output) -> Result<Session, Failure> {
         options: Vec::new(),
         parameters: None,
     };
-    Session::with_set(&world, set, output)
+    Session::with_set(&world, set(has_frames)?, output)
+}
+
+/// The set itself.
+pub(super) fn set(has_frames: bool) -> Result<TaskSet, Failure> {
+    let text = if has_frames { FRAMES } else { SET };
+    let source = Source::new("mechanisms.toml", text);
+    TaskSet::from_source(&source)
+        .map_err(|found| Failure::bug("read the set of the benchmark", found.to_string()))
 }
 
 #[cfg(test)]

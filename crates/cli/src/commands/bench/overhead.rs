@@ -5,6 +5,7 @@
 //! order each time, so that what drifts slowly meets all variants alike.
 
 mod output;
+mod shares;
 
 use crate::args::{BenchArgs, WorldArgs};
 use crate::clock::Stopwatch;
@@ -24,6 +25,7 @@ use vestal_experiment::overhead::busy_period::{BusyPeriod, first_busy_period};
 use vestal_experiment::overhead::page::Circumstances;
 use vestal_experiment::overhead::{
     Measurement, PAPERS, Paper, Plan, Preemptions, Run, State, Table, Variant, paper_of,
+    sigrist2015,
 };
 
 /// A plan with another number of repetitions; hyperperiods keep their share, rounded up, and more take longer.
@@ -53,7 +55,14 @@ const TOLERANCE_NS: u64 = GAP_NS;
 const SLICE_TOLERANCE_NS: u64 = 50_000;
 
 pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
-    let paper = named(args.paper.as_deref())?;
+    let experiment = named(args.paper.as_deref())?;
+    if let Some(directory) = &args.directory {
+        output::check_no_other(experiment, directory)?;
+    }
+    let paper = match experiment {
+        Experiment::BusyPeriods(paper) => paper,
+        Experiment::Shares => return shares::shares(args, output),
+    };
     let plan = if args.quick { paper.quick } else { paper.full };
     let plan = repeated(plan, args.repetitions);
     let cpu = args.cpus.as_deref().map(run::cpu).transpose()?;
@@ -73,16 +82,27 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     Ok(Exit::holds(!interrupted))
 }
 
-/// The paper of this name.
-fn named(name: Option<&str>) -> Result<&'static Paper, Failure> {
-    let known: Vec<String> = PAPERS
+/// What papers measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Experiment {
+    /// How much longer busy periods are.
+    BusyPeriods(&'static Paper),
+    /// Which share of the time each part of carrying a policy out takes.
+    Shares,
+}
+
+/// That of the paper of this name.
+fn named(name: Option<&str>) -> Result<Experiment, Failure> {
+    let known = PAPERS
         .iter()
-        .map(|paper| format!("--paper {}", paper.name))
-        .collect();
+        .map(|paper| paper.name)
+        .chain([sigrist2015::NAME]);
+    let known: Vec<String> = known.map(|name| format!("--paper {name}")).collect();
     let why = match name {
         None => "no experiment is named".to_owned(),
+        Some(sigrist2015::NAME) => return Ok(Experiment::Shares),
         Some(name) => match paper_of(name) {
-            Some(paper) => return Ok(paper),
+            Some(paper) => return Ok(Experiment::BusyPeriods(paper)),
             None => format!("there is no experiment of `{name}`"),
         },
     };
@@ -151,7 +171,7 @@ fn measure(
     let preemptions = preemptions(plan, cpu, stop, output)?;
     Ok(Measurement {
         circumstances: Circumstances {
-            command: output::command(paper, args),
+            command: output::command(paper.name, args),
             version: VERSION.to_owned(),
             machine: real::machine(),
             repetitions,
@@ -391,8 +411,11 @@ mod tests {
     #[test]
     fn a_paper_is_named_and_known() {
         for paper in PAPERS {
-            assert_eq!(named(Some(paper.name)).unwrap(), *paper);
+            let found = named(Some(paper.name)).unwrap();
+            assert_eq!(found, Experiment::BusyPeriods(paper));
         }
+        let found = named(Some(sigrist2015::NAME)).unwrap();
+        assert_eq!(found, Experiment::Shares);
         for (name, says) in [
             (None, "no experiment is named"),
             (Some("huang2041"), "`huang2041`"),

@@ -163,14 +163,8 @@ fn a_result_says_what_became_of_the_frames() {
     let registry = Registry::default().with_policy(Framed).unwrap();
     let frames = |lo_skipped| Frames {
         total: 40,
-        skipped: 0,
         lo_skipped,
-        overrun: 0,
-        unprovoked: 0,
-        unprovoked_undecided: 0,
-        overhead_ns: 0,
-        barrier: None,
-        clock: None,
+        ..Frames::default()
     };
     for cpus in [1, 2] {
         // Every job needs its C(LO), or that of its own level, by which HI jobs are late in every frame.

@@ -7,7 +7,7 @@ mod worlds;
 
 use crate::args::SimulateArgs;
 use crate::commands::overheads::Source;
-use crate::commands::run::chosen;
+use crate::commands::run::{check_dispatcher, chosen};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::output::Output;
@@ -42,6 +42,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         Ok(Some((simulated, taken)))
     };
     let session = Session::with_costs(registry(), &args.world, costs, output)?;
+    check_dispatcher(&session)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
@@ -215,6 +216,11 @@ const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
         overhead_ns,
         barrier: None,
         clock: None,
+        dispatcher: None,
+        sub_frame_init: None,
+        started_early: None,
+        checks: None,
+        found_late: None,
     }
 }
 

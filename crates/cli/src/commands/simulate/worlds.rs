@@ -4,7 +4,7 @@
 //! compiled for it alone. Worlds of several clusters are stepped together, so that a trace has all of them in the
 //! order of their instants.
 
-use super::outside::{self, Arrivals};
+use super::outside;
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
 use vestal_core::{CpuId, Instant, Scheduler, Task};
-use vestal_experiment::Jobs;
+use vestal_experiment::{Arrivals, Jobs};
 use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
@@ -175,7 +175,7 @@ fn world(
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
             let tasks = tasks_of(cluster);
             let setting = setting(session, cluster, &tasks);
-            let outside = outside::of(session, cluster);
+            let outside = vestal_experiment::outside(&session.set, &session.workload, cluster);
             let arrivals = Arrivals(&session.workload);
             let homes = cluster.homes();
             let amid = Amid {

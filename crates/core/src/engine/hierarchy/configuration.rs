@@ -127,11 +127,29 @@ pub enum HierarchyError {
         /// The server's index.
         server: usize,
     },
-    /// A capacity of zero at the lowest level, or at any level one that is above the period or, but for zero, below the
+    /// A capacity, or a PIBS' utilisation, of zero at the lowest level; or at any level one that is above the period or, but for zero, below the
     /// world's granularity: its jobs would be pending for ever.
     Capacity {
         /// The server's index.
         server: usize,
+    },
+    /// Under [`Modes::Adaptive`] no capacity at a level up to the server's own: a mode that its jobs raise would not let
+    /// them go on.
+    NoCapacity {
+        /// The server's index.
+        server: usize,
+    },
+    /// Under [`Modes::Adaptive`] a task that is no bottom half, of another criticality than its server: which modes it
+    /// raises, and which drop it, would differ.
+    OtherCriticality {
+        /// The task's index.
+        task: usize,
+    },
+    /// Under [`Modes::Adaptive`] a task whose execution time at a level below its own is above its server's capacity: the
+    /// budget would be used up before it could raise the mode.
+    AboveCapacity {
+        /// The task's index.
+        task: usize,
     },
     /// A replenishment list shorter than two.
     ShortList {
@@ -172,6 +190,17 @@ impl fmt::Display for HierarchyError {
             Self::Capacity { server } => write!(
                 f,
                 "server {server} has a capacity of zero, below the granularity, or above its period"
+            ),
+            Self::NoCapacity { server } => write!(
+                f,
+                "server {server} has no capacity in a mode that its jobs can raise"
+            ),
+            Self::OtherCriticality { task } => {
+                write!(f, "task {task} and its server differ in criticality")
+            }
+            Self::AboveCapacity { task } => write!(
+                f,
+                "task {task} needs more than the capacity of its server at a level below its own"
             ),
             Self::ShortList { server } => write!(
                 f,
@@ -244,6 +273,10 @@ impl HierarchyConfiguration<'_> {
             if lacks || !capacity.iter().all(fits) {
                 return Err(HierarchyError::Capacity { server: index });
             }
+            let mut own = server.criticality.up_to_self();
+            if self.is_adaptive() && own.any(|level| capacity.at(level).is_zero()) {
+                return Err(HierarchyError::NoCapacity { server: index });
+            }
         }
         match server.kind {
             ServerKind::Sporadic { replenishments, .. }
@@ -254,8 +287,11 @@ impl HierarchyConfiguration<'_> {
             ServerKind::Sporadic { .. }
             | ServerKind::Polling { .. }
             | ServerKind::IdlingPeriodic { .. }
-            | ServerKind::Deferrable { .. }
-            | ServerKind::Pibs { .. } => Ok(()),
+            | ServerKind::Deferrable { .. } => Ok(()),
+            ServerKind::Pibs { utilization } if utilization.at(Level::LOWEST).is_zero() => {
+                Err(HierarchyError::Capacity { server: index })
+            }
+            ServerKind::Pibs { .. } => Ok(()),
         }
     }
 
@@ -267,6 +303,9 @@ impl HierarchyConfiguration<'_> {
                 server,
             });
         };
+        if self.is_adaptive() {
+            self.check_judged(index, task, own)?;
+        }
         let ServerKind::Pibs { utilization } = own.kind else {
             return Ok(());
         };
@@ -277,6 +316,36 @@ impl HierarchyConfiguration<'_> {
         match period {
             Some(period) if has_capacity(&utilization, period, self.granularity) => Ok(()),
             Some(_) | None => Err(HierarchyError::NothingToInherit { task: index }),
+        }
+    }
+
+    const fn is_adaptive(&self) -> bool {
+        matches!(self.modes, Modes::Adaptive { .. })
+    }
+
+    /// What judging jobs by their execution times relies on. Bottom halves are not judged.
+    fn check_judged(
+        &self,
+        index: usize,
+        task: &ServedTask,
+        home: &ServerConfiguration,
+    ) -> Result<(), HierarchyError> {
+        let mut devices = self.devices.iter();
+        if devices.any(|device| device.bottom_half.index() == index) {
+            return Ok(());
+        }
+        let own = task.task.criticality;
+        if own != home.criticality {
+            return Err(HierarchyError::OtherCriticality { task: index });
+        }
+        let fits = |capacity: &ByLevel<Service>| {
+            // At its own level it raises nothing, whatever it takes.
+            let mut levels = own.up_to_self().filter(|level| *level < own);
+            levels.all(|level| task.task.wcet.at(level) <= capacity.at(level))
+        };
+        match home.kind.capacity() {
+            Some(capacity) if !fits(capacity) => Err(HierarchyError::AboveCapacity { task: index }),
+            Some(_) | None => Ok(()),
         }
     }
 }

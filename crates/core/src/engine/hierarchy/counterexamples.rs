@@ -27,6 +27,7 @@ mod kit {
 }
 
 use super::Hierarchy;
+use super::modes::Burst;
 use crate::server::Server;
 use crate::store::Store;
 use crate::*;
@@ -46,6 +47,8 @@ pub(super) enum Rule {
     B,
     /// More budget counts from the use that ends in the same decision only.
     Grow,
+    /// What was used of a capacity that fell is used of one that rises again.
+    Memory,
     /// Bursts end when the mode returns, or leaves no place for them.
     Bursts,
     /// Hosts are remembered by mode.
@@ -58,6 +61,8 @@ pub(super) enum Rule {
     Drops,
     /// A larger share makes a burst that is over count for a shorter time.
     Regain,
+    /// A burst under way has the capacity of the new mode.
+    Resize,
 }
 
 std::thread_local! {
@@ -92,12 +97,27 @@ pub(super) fn break_rule_a<S: Store>(engine: &mut Hierarchy<S>, task: TaskId) {
     }
 }
 
-/// More budget counts from the last use, whenever that ended.
+/// More budget counts from the last use, whenever that ended, or whatever was used before.
 pub(super) fn break_growing(server: &mut Server, now: Instant) {
-    if let Server::Sporadic(server) = server
-        && is_broken(Rule::Grow)
-    {
+    let Server::Sporadic(server) = server else {
+        return;
+    };
+    if is_broken(Rule::Grow) {
         server.pretend_used_up(now);
+    }
+    if is_broken(Rule::Memory) {
+        server.forget();
+    }
+}
+
+/// Bursts go on with what they had, or larger shares change nothing for them.
+pub(super) fn break_bursts(is_rise: bool, burst: Burst) -> (bool, Burst) {
+    match (BROKEN.get(), burst) {
+        (Some(Rule::Bursts), _) | (Some(Rule::Resize), Burst::HasCapacityFor(_)) => {
+            (is_rise, Burst::GoesOn)
+        }
+        (Some(Rule::Regain), _) => (false, burst),
+        _ => (is_rise, burst),
     }
 }
 

@@ -19,8 +19,8 @@
 //!
 //! `decide` settles in the order of C3: servers that idle are charged by time; completions and blocked
 //! jobs; charges, and with them exhaustion; jobs that used more than the mode allows; a requested mode;
-//! replenishments; the idle instant; woken, interrupted and released tasks in task order; servers without
-//! work, and the activation of PIBS; selection.
+//! replenishments; the idle instant; woken, interrupted and released tasks in task order; a requested mode that only
+//! these are about; servers without work, and the activation of PIBS; selection.
 //!
 //! **Modes.** Capacities are indexed by mode. When it changes, and what becomes of jobs then, is the business of
 //! [`Modes`] and stands in `modes.rs` and `overruns.rs`.
@@ -475,6 +475,8 @@ impl<S: Store> Scheduler for Hierarchy<S> {
         self.for_servers(Self::settle_replenishment);
         self.settle_idle_instant();
         self.for_dirty(Self::admit);
+        self.settle_mode_request();
+        self.requested = None;
         self.dirty.clear();
         self.for_servers(Self::settle_work);
         self.select();
@@ -526,5 +528,12 @@ impl<S: Store> Scheduler for Hierarchy<S> {
 
     fn budgets_outlive_jobs(&self) -> bool {
         true
+    }
+
+    fn longest_list(&self, server: ServerId) -> Option<u16> {
+        match self.server(server)? {
+            Server::Sporadic(sporadic) => u16::try_from(sporadic.longest()).ok(),
+            Server::Periodic(_) | Server::Pibs(_) => None,
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Modes: what becomes of budgets and jobs when they change, and when they return.
 //!
-//! At a rise a burst under way goes on with the capacity that it began with, unless its PIBS has no share in the new
-//! mode or may not run on behalf of its host any more. At the return every burst ends: it began with a capacity that
-//! no analysis of mode 0 knows of.
+//! At a rise a burst under way goes on with the capacity of the new mode, as if it had begun with it, unless its PIBS has
+//! no share in that mode or may not run on behalf of its host any more. At the return every burst ends: it began with a
+//! capacity that no analysis of mode 0 knows of.
 //!
 //! Under [`Modes::Adaptive`] jobs of servers without a budget in a raised mode are dropped. If they waited, as under
 //! [`Modes::Requested`], their backlog would be there at the return, when a response-time analysis of mode 0 begins
@@ -18,21 +18,35 @@ use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::server::{Server, ServerKind};
 use crate::store::Store;
-use crate::time::Service;
+use crate::time::{Duration, Service};
+
+/// What becomes of a burst when the mode changes.
+#[derive(Clone, Copy)]
+pub(super) enum Burst {
+    Ends,
+    /// It has the capacity on behalf of a server with this period; none in a mode in which its PIBS has no share.
+    HasCapacityFor(Duration),
+    /// What it had.
+    #[cfg(test)]
+    GoesOn,
+}
 
 impl<S: Store> Hierarchy<S> {
     /// A request when nothing is pending that the new mode would be about means nothing: the mode would return in the
-    /// same decision, with a fresh budget for every server that has none in it.
+    /// same decision, and jobs be dropped for that. It is looked at before the idle instant, which it may prevent, and again
+    /// after the releases of this instant: one that comes with the first job that it is about counts.
     pub(super) fn settle_mode_request(&mut self) {
-        if let Some(level) = self.requested.take() {
-            let to = level.min(self.levels.highest());
-            let is_busy = self.is_anything_busy(to);
-            #[cfg(test)]
-            let is_busy = is_busy
-                || super::counterexamples::is_broken(super::counterexamples::Rule::Requests);
-            if to > self.mode && is_busy {
-                self.change_mode(to, None);
-            }
+        let Some(level) = self.requested else {
+            return;
+        };
+        let to = level.min(self.levels.highest());
+        let is_busy = self.is_anything_busy(to);
+        #[cfg(test)]
+        let is_busy =
+            is_busy || super::counterexamples::is_broken(super::counterexamples::Rule::Requests);
+        if to > self.mode && is_busy {
+            self.requested = None;
+            self.change_mode(to, None);
         }
     }
 
@@ -96,7 +110,7 @@ impl<S: Store> Hierarchy<S> {
     /// Gives a server its budget of the present mode.
     fn change_budget(&mut self, id: ServerId, is_rise: bool) {
         let (now, to) = (self.clock.now, self.mode);
-        let goes_on = self.may_go_on(id, is_rise);
+        let burst = self.burst_after(id, is_rise);
         let mut postponed = Service::ZERO;
         #[cfg(test)]
         let is_rise =
@@ -106,15 +120,17 @@ impl<S: Store> Hierarchy<S> {
         };
         match (&mut seat.server, &seat.configuration.kind) {
             (Server::Pibs(pibs), ServerKind::Pibs { utilization }) => {
-                if !goes_on {
-                    pibs.end_burst();
-                }
                 pibs.set_utilization(utilization.at(to));
                 #[cfg(test)]
-                let is_rise = is_rise
-                    && !super::counterexamples::is_broken(super::counterexamples::Rule::Regain);
+                let (is_rise, burst) = super::counterexamples::break_bursts(is_rise, burst);
                 if is_rise {
                     pibs.regain();
+                }
+                match burst {
+                    Burst::Ends => pibs.end_burst(),
+                    Burst::HasCapacityFor(period) => pibs.resize(period),
+                    #[cfg(test)]
+                    Burst::GoesOn => {}
                 }
             }
             (server, kind) => {
@@ -131,23 +147,24 @@ impl<S: Store> Hierarchy<S> {
         self.notice_postponed(id, postponed);
     }
 
-    /// Whether a PIBS may go on with its burst in the present mode, to which the mode has risen or returned.
-    fn may_go_on(&self, id: ServerId, is_rise: bool) -> bool {
-        #[cfg(test)]
-        if super::counterexamples::is_broken(super::counterexamples::Rule::Bursts) {
-            return true;
-        }
-        let Some(seat) = self.seats.get(id.index()) else {
-            return false;
+    /// What becomes of a PIBS' burst in the present mode, to which the mode has risen or returned.
+    fn burst_after(&self, id: ServerId, is_rise: bool) -> Burst {
+        let Some(seat) = self.seats.get(id.index()).filter(|_| is_rise) else {
+            return Burst::Ends;
         };
         let Server::Pibs(pibs) = &seat.server else {
-            return false;
+            return Burst::Ends;
         };
-        is_rise
-            && seat.configuration.kind.runs_in(self.mode)
-            && pibs
-                .activation()
-                .is_none_or(|activation| self.may_serve(id, activation.on_behalf_of, self.mode))
+        let Some(activation) = pibs.activation() else {
+            return Burst::Ends;
+        };
+        let host = activation.on_behalf_of;
+        let served = self.seats.get(host.index());
+        let period = served.and_then(|served| served.configuration.kind.period());
+        match period {
+            Some(period) if self.may_serve(id, host, self.mode) => Burst::HasCapacityFor(period),
+            Some(_) | None => Burst::Ends,
+        }
     }
 
     /// Nothing is pending that the mode is about: back to mode 0. Releases of this instant do not

@@ -1,11 +1,12 @@
 //! Jobs that used more than the mode allows: under [`Modes::Adaptive`] they raise it.
 //!
-//! A job of a task above the mode, in a server above it with a period, that has used its execution time C(mode) and is
-//! neither done nor blocked raises the mode to the next level with a larger one. A job that is complete is judged by what
-//! it used beyond the world's granularity (C2). Judged is who ran since the last decision, and be it for no time: a job
-//! that blocked exactly at C(mode) may complete as soon as it goes on, and gets a slot without budget to show it.
+//! A job of a task above the mode, in a server with a period, that has used its execution time C(mode) and is
+//! neither done nor blocked raises the mode to the next level with a larger one. A job that is complete, or blocked, is
+//! judged by what it used beyond the world's granularity (C2). Judged is who ran since the last decision, and be it for no
+//! time: a job that blocked exactly at C(mode) may complete as soon as it goes on, and gets a slot without budget to show
+//! it.
 
-use super::{Hierarchy, Modes, Work};
+use super::{Hierarchy, Modes};
 use crate::ids::{JobId, ServerId, TaskId};
 use crate::model::Level;
 use crate::notice::Event;
@@ -53,7 +54,7 @@ impl<S: Store> Hierarchy<S> {
         home.kind.period()?;
         let task = &entry.task;
         let allowed = task.wcet.at(mode);
-        let mut levels = task.criticality.min(home.criticality).up_to_self();
+        let mut levels = task.criticality.up_to_self();
         levels.find(|level| *level > mode && task.wcet.at(*level) > allowed)
     }
 
@@ -97,7 +98,8 @@ impl<S: Store> Hierarchy<S> {
                 break;
             }
             self.notice_overrun(job, level, executed);
-            if to > self.mode {
+            // It has ended: without another job that the mode would be about, it would return in the same decision.
+            if to > self.mode && self.is_anything_busy(to) {
                 self.change_mode(to, Some(job));
             }
             level = to;
@@ -111,8 +113,14 @@ impl<S: Store> Hierarchy<S> {
             else {
                 return;
             };
-            let Some(current) = work.jobs.current.filter(|_| is_judged(work)) else {
+            let ran = work.staged.charged && !work.jobs.completed;
+            let Some(current) = work.jobs.current.filter(|_| ran) else {
                 return;
+            };
+            let (blocked, granularity) = (work.blocked, self.granularity);
+            let has_overrun = |limit: Service, executed: Service| match blocked {
+                true => executed > limit.saturating_add(granularity),
+                false => is_used_up(limit, executed, granularity),
             };
             let (executed, mode, own) = (current.executed, self.mode, entry.task.criticality);
             let wcet = entry.task.wcet;
@@ -121,13 +129,13 @@ impl<S: Store> Hierarchy<S> {
                 sequence: current.arrival.sequence,
             };
             match self.next_mode(task, mode) {
-                Some(to) if self.is_used_up(wcet.at(mode), executed) => {
+                Some(to) if has_overrun(wcet.at(mode), executed) => {
                     self.notice_overrun(job, mode, executed);
                     self.change_mode(to, Some(job));
                 }
                 Some(_) | None => {
                     let is_news = !work.overran_own && !work.bottom_half;
-                    if is_news && self.is_used_up(wcet.at(own), executed) {
+                    if is_news && has_overrun(wcet.at(own), executed) {
                         self.notice_overrun(job, own, executed);
                         if let Some(work) = self.work.get_mut(task.index()) {
                             work.overran_own = true;
@@ -168,15 +176,10 @@ impl<S: Store> Hierarchy<S> {
             executed,
         });
     }
-
-    /// C2: a remainder below the granularity of the world counts as exhausted.
-    fn is_used_up(&self, limit: Service, executed: Service) -> bool {
-        let remaining = limit.saturating_sub(executed);
-        remaining.is_zero() || remaining < self.granularity
-    }
 }
 
-/// Whether the current job has run and could go on.
-const fn is_judged(work: &Work) -> bool {
-    work.staged.charged && !work.jobs.completed && !work.blocked
+/// C2: a remainder below the granularity of the world counts as exhausted.
+fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
+    let remaining = limit.saturating_sub(executed);
+    remaining.is_zero() || remaining < granularity
 }

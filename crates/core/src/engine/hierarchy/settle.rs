@@ -77,7 +77,8 @@ impl<S: Store> Hierarchy<S> {
     /// What was executed is charged to the server: a job that completed exactly at the end of the
     /// budget did so in time, and the budget is used up all the same.
     pub(super) fn settle_charge(&mut self, id: ServerId) {
-        let (now, is_adaptive) = (self.clock.now, self.is_adaptive());
+        let (now, granularity) = (self.clock.now, self.granularity);
+        let is_adaptive = self.is_adaptive();
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
         };
@@ -90,8 +91,10 @@ impl<S: Store> Hierarchy<S> {
         }
         let had = !seat.server.remaining(chunks, now).is_zero();
         seat.server.charge(chunks, now, charged);
-        if had && seat.server.remaining(chunks, now).is_zero() {
-            seat.ran_out = is_adaptive;
+        let rest = seat.server.remaining(chunks, now);
+        // C2: less than the world can enforce is nothing, though it is discarded only when no mode gives it more.
+        seat.ran_out = is_adaptive && had && (rest.is_zero() || rest < granularity);
+        if had && rest.is_zero() {
             self.clock.notice(Event::Depleted { server: id });
         }
     }
@@ -171,14 +174,8 @@ impl<S: Store> Hierarchy<S> {
         let work = seat.ready > 0;
         seat.had_work = work;
         let postponed = seat.server.settle_work(chunks, now, work);
-        // Each turn uses up one chunk at hand, and none comes back before a period has passed.
-        let turns = chunks.len().saturating_add(1);
-        for _ in 0..turns {
-            let rest = seat.server.remaining(chunks, now);
-            if !work || rest.is_zero() || rest >= granularity {
-                break;
-            }
-            seat.server.charge(chunks, now, rest);
+        if work {
+            seat.server.discard_below(chunks, now, granularity);
         }
         self.notice_postponed(id, postponed);
     }

@@ -9,8 +9,12 @@ pub(crate) enum Fault {
     GrowsFromLastUse,
     /// More budget counts from now on, also when a use goes on.
     GrowsFromNow,
+    /// What was used of a budget that falls is forgotten.
+    UseForgotten,
     /// Bursts go on.
     BurstsGoOn,
+    /// Bursts that go on keep their capacity.
+    BurstsKeepCapacity,
     /// A larger share changes nothing for a burst that is over.
     NothingRegained,
     /// A use goes on at the return.
@@ -19,22 +23,27 @@ pub(crate) enum Fault {
     NothingDropped,
     /// A request counts whether anything is pending or not.
     AnyRequest,
+    /// A request does not count for jobs of its instant.
+    RequestTooEarly,
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::GrowsFromLastUse,
         Self::GrowsFromNow,
+        Self::UseForgotten,
         Self::BurstsGoOn,
+        Self::BurstsKeepCapacity,
         Self::NothingRegained,
         Self::UsesGoOn,
         Self::NothingDropped,
         Self::AnyRequest,
+        Self::RequestTooEarly,
     ];
 }
 
 impl Reference<'_> {
-    fn lacks(&self, rule: Fault) -> bool {
+    pub(super) fn lacks(&self, rule: Fault) -> bool {
         self.fault == Some(rule)
     }
 
@@ -51,10 +60,17 @@ impl Reference<'_> {
                 && numerator(server, 1) > numerator(server, 0)
                 && !self.ready_of(pibs).is_empty()
         });
+        if exhausted || requested {
+            self.rise_on_request(now);
+        }
+    }
+
+    /// If it would stay.
+    pub(super) fn rise_on_request(&mut self, now: u64) {
         let before = std::mem::replace(&mut self.mode, 1);
         let would_stay = self.is_busy() || self.lacks(Fault::AnyRequest);
         self.mode = before;
-        if before == 0 && would_stay && (exhausted || requested) {
+        if before == 0 && would_stay {
             self.change(now, 1);
         }
     }
@@ -127,8 +143,13 @@ impl Reference<'_> {
         let (more, less) = (after.saturating_sub(before), before.saturating_sub(after));
         match server.kind {
             Kind::Polling | Kind::Idling | Kind::Deferrable => {
-                let budget = &mut self.state[index].budget;
-                *budget = (*budget + more).saturating_sub(less);
+                let state = &mut self.state[index];
+                let used = before - state.budget + state.lost;
+                state.budget = after.saturating_sub(used);
+                state.lost = match fault {
+                    Some(Fault::UseForgotten) => 0,
+                    _ => used.saturating_sub(after),
+                };
             }
             Kind::Sporadic { positions, tail } => {
                 let state = &mut self.state[index];
@@ -141,8 +162,21 @@ impl Reference<'_> {
                     Some(Fault::GrowsFromNow) => state.used_up = false,
                     _ => {}
                 }
-                grow(state, now, more, server.period, positions);
-                shrink(state, now, less);
+                if state.lost_until <= now || fault == Some(Fault::UseForgotten) {
+                    (state.lost, state.lost_until) = (0, 0);
+                }
+                let back = more.min(state.lost);
+                grow(state, now, more - back, server.period, positions);
+                if back > 0 {
+                    state.lost -= back;
+                    let mut used = (state.lost_until, back);
+                    if state.list.len() == positions {
+                        let last = state.list.pop().expect("it is full");
+                        used = (used.0.max(last.0), used.1 + last.1);
+                    }
+                    insert(&mut state.list, used);
+                }
+                shrink(state, now, less, server.period);
             }
             Kind::Pibs { denominator, .. } => {
                 let share = numerator(server, self.mode);
@@ -153,11 +187,22 @@ impl Reference<'_> {
                 }
                 let state = &mut self.state[index];
                 let regains = rises && fault != Some(Fault::NothingRegained);
-                if regains && state.burst.is_none() && share > state.share {
+                if regains && share > state.share {
                     let (start, used) = state.last;
                     let earlier = start + (used * denominator).div_ceil(share);
-                    state.eligible = state.eligible.min(earlier);
+                    if state.burst.is_none() {
+                        state.eligible = state.eligible.min(earlier);
+                    }
                     state.share = share;
+                }
+                let keeps = [Some(Fault::BurstsGoOn), Some(Fault::BurstsKeepCapacity)];
+                if let Some(burst) = state.burst.as_mut()
+                    && !keeps.contains(&fault)
+                {
+                    burst.capacity = share * self.servers[burst.host].period / denominator;
+                    if burst.used >= burst.capacity {
+                        self.end_burst(index);
+                    }
                 }
             }
         }
@@ -184,20 +229,30 @@ fn grow(state: &mut ServerState, now: u64, more: u64, period: u64, positions: us
     insert(&mut state.list, (since, more));
 }
 
-fn shrink(state: &mut ServerState, now: u64, mut less: u64) {
+/// A part that was used goes, and is not back before `due`.
+fn lose(state: &mut ServerState, now: u64, due: u64, amount: u64) {
+    if due > now && amount > 0 {
+        state.lost += amount;
+        state.lost_until = state.lost_until.max(due);
+    }
+}
+
+fn shrink(state: &mut ServerState, now: u64, mut less: u64, period: u64) {
     if let Some(first) = state.list.first_mut().filter(|first| first.0 <= now) {
         let used = state.usage.min(less);
         state.usage -= used;
         first.1 -= used;
         less -= used;
+        let due = first.0 + period;
+        lose(state, now, due, used);
     }
     while less > 0 {
-        let last = state.list.last_mut().expect("as much as is taken");
-        let taken = last.1.min(less);
-        last.1 -= taken;
+        let (due, amount) = state.list.pop().expect("as much as is taken");
+        let taken = amount.min(less);
         less -= taken;
-        if last.1 == 0 {
-            state.list.pop();
+        if amount > taken {
+            state.list.push((due, amount - taken));
         }
+        lose(state, now, due, taken);
     }
 }

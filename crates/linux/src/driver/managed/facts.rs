@@ -1,4 +1,9 @@
 //! What the manager reports to the scheduler: what ran, what ended, what was released.
+//!
+//! Where threads of their own check for overruns, a checker is told of a job when that gets the CPU for the first time, and
+//! when its budget is another one; and that there is nothing to check when the job has ended or lost its priority. What the way
+//! to a cancellation point executes for the next job of a task is on the account of a job that has not begun: that the
+//! manager watches itself.
 
 use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
@@ -7,12 +12,13 @@ use crate::control::Control;
 use crate::job::Ended;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
+use crate::words::Watched;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::plan::BudgetOwner;
-use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service};
+use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service, TaskId};
 use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
@@ -30,10 +36,13 @@ impl Managed {
             return self.charge_server(control, (at, job), budget);
         }
         let executed = queue_of(&mut self.queues, job.task)?.executed(&task.jobs, job.sequence);
-        if let Some(exhausted) = self.exhausted_at(control, job)
-            && executed >= exhausted
-        {
-            control.record.note_overshoot(executed - exhausted);
+        #[cfg(feature = "real")]
+        if control.looks_away() {
+            return Ok(());
+        }
+        if let Some(exhausted) = self.exhausted_at(control, job) {
+            let by = (exhausted, self.is_due);
+            note_look(control, task, (job.sequence, executed), by);
         }
         self.charge(control, at, job, executed)
     }
@@ -82,7 +91,8 @@ impl Managed {
             queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
         }
         queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
-        if used > 0 {
+        // A slot without a budget ends with that: the job was looked at, and was not done (C2).
+        if used > 0 || budget.remaining == 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
             control.record.note_charged(budget.owner, amount);
             self.scheduler
@@ -125,6 +135,59 @@ impl Managed {
                 .saturating_add(remaining)
                 .saturating_add(control.terms.tolerance_nanos),
         )
+    }
+
+    /// A round begins at `now`, because of the monitor or not: an activation of it is about the running job. Those of
+    /// checkers are counted by them.
+    pub(super) fn count_look(&mut self, control: &mut Control<'_>, by_monitor: bool, now: u64) {
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
+            queue.overruns = task.overruns.count();
+        }
+        let is_counted = by_monitor && !control.terms.duties.has_checkers;
+        control.record.activations.begin_round(now, is_counted);
+        if let Some(job) = self.running.filter(|_| is_counted)
+            && let Some(task) = control.tasks.get(job.task.index())
+        {
+            task.watched.activate(now, true);
+        }
+    }
+
+    /// Whether a checker has found an overrun since the manager looked last.
+    pub(super) fn have_checkers_found(&self, control: &Control<'_>) -> bool {
+        let mut each = control.tasks.iter().zip(&self.queues);
+        each.any(|(task, queue)| task.overruns.count() > queue.overruns)
+    }
+
+    /// Tells each checker what it is to watch from now on, if that is another job or another budget.
+    pub(super) fn tell_checkers(&mut self, control: &Control<'_>) {
+        let running = self
+            .running
+            .map(|job| (job.task, self.checked(control, job)));
+        for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
+            let keeps = |watched: &Watched| {
+                queue.busy == Some(watched.sequence) && !task.jobs.is_demoted(watched.sequence)
+            };
+            let watched = match running {
+                Some((id, watched)) if id == task.id => watched,
+                Some((TaskId(_), _)) | None => queue.watched.filter(keeps),
+            };
+            if watched != queue.watched {
+                queue.watched = watched;
+                task.watch.watch(watched);
+            }
+        }
+    }
+
+    /// What the checker of the running job's task is to watch.
+    fn checked(&self, control: &Control<'_>, job: JobId) -> Option<Watched> {
+        let queue = self.queues.get(job.task.index())?;
+        let has_begun = queue.busy == Some(job.sequence);
+        let exhausted = self.exhausted_at(control, job).filter(|_| has_begun)?;
+        Some(Watched {
+            sequence: job.sequence,
+            // A checker does not know of what was paid before the job began.
+            deadline: exhausted.saturating_sub(queue.carried()),
+        })
     }
 
     /// Takes the ends of jobs from the workers.
@@ -173,6 +236,23 @@ impl Managed {
         self.scheduler.apply(at, end_of(job, done.completed))
     }
 
+    /// Whether the next release of a task, which is due at a clock reading, is there at `now`: because the clock says so, or
+    /// because it was dispatched.
+    pub(super) fn has_come(
+        &self,
+        control: &Control<'_>,
+        (release, id): (u64, TaskId),
+        now: u64,
+    ) -> bool {
+        if !control.terms.duties.has_dispatcher {
+            return release <= now.saturating_add(MERGE_NANOS);
+        }
+        let index = id.index();
+        let (task, queue) = (control.tasks.get(index), self.queues.get(index));
+        let both = task.zip(queue);
+        both.is_some_and(|(task, queue)| task.release_counter.is_released(queue.next_sequence))
+    }
+
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
     pub(super) fn take_releases(&mut self, control: &Control<'_>, now: u64) -> Step<u64> {
         let end = control.run.end.get();
@@ -180,7 +260,7 @@ impl Managed {
         self.hand_on(control)?;
         let mut latest = 0;
         while let Some(&Reverse((release, id))) = self.timers.peek() {
-            if release > now.saturating_add(MERGE_NANOS) {
+            if !self.has_come(control, (release, id), now) {
                 break;
             }
             self.timers.pop();
@@ -273,6 +353,30 @@ impl ServerBudget {
     /// What is left when so much was used that has not been charged yet.
     pub(super) const fn left(self, uncharged: u64) -> u64 {
         self.remaining.saturating_sub(uncharged)
+    }
+}
+
+/// The manager looked at a job of `task` that has executed so much, of a budget that is used up at `exhausted`. `is_due`: as much
+/// time has passed as was left of that.
+fn note_look(
+    control: &mut Control<'_>,
+    task: &TaskShared,
+    (sequence, executed): (u64, u64),
+    (exhausted, is_due): (u64, bool),
+) {
+    let index = task.id.index();
+    let record = &mut *control.record;
+    let Some(beyond) = executed.checked_sub(exhausted) else {
+        record.activations.note_within(index, sequence);
+        if is_due {
+            task.watched.interrupt();
+        }
+        return;
+    };
+    record.note_overshoot(beyond);
+    record.activations.note_found(index, sequence, beyond);
+    if record.activations.is_present() {
+        task.watched.find();
     }
 }
 

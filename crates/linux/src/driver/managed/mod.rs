@@ -16,6 +16,9 @@
 //! and what it has arranged is what runs as soon as it waits again: it may confirm starts and stops
 //! itself. It waits for one thing, a futex, with one timeout: the next release, the predicted
 //! exhaustion of the running job's budget, or the instant that the plan asks for, whichever is first.
+//!
+//! With [`crate::Mechanism::Sigrist2015`] it does the same as the scheduler of that paper: threads of their own dispatch arrivals
+//! ([`crate::thread`]) and check for overruns ([`facts`]), and call it.
 
 mod backlog;
 mod drops;
@@ -23,11 +26,12 @@ mod facts;
 mod lane;
 mod queue;
 
-use super::{Driver, Step, next_beat};
+use super::{Driver, Step};
 use crate::control::{Control, Reason, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
+use crate::pace::next_beat;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
@@ -75,6 +79,10 @@ pub(crate) struct Managed {
     budget_look: u64,
     /// When it did so last.
     looked: u64,
+    /// When the running job has used its budget up, unless others have the CPU meanwhile.
+    due: u64,
+    /// Whether the monitor called then, or later.
+    is_due: bool,
     /// Whether a begun job that no plan names is still to be held.
     look_again: bool,
 }
@@ -107,6 +115,8 @@ impl Managed {
             },
             budget_look: u64::MAX,
             looked: 0,
+            due: 0,
+            is_due: false,
             look_again: false,
         }
     }
@@ -149,8 +159,9 @@ impl Driver for Managed {
     }
 
     fn reason(&self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Reason {
-        let release = self.timers.peek().map(|&Reverse((at, _))| at);
-        let late = release.and_then(|release| now.checked_sub(release));
+        let next = self.timers.peek().map(|&Reverse(next)| next);
+        let come = next.filter(|&next| self.has_come(control, next, now));
+        let late = come.and_then(|(release, _)| now.checked_sub(release));
         let mut ended = control.tasks.iter().map(|task| &task.handover);
         let fired = woken.is_some_and(|signal| signal != kick_signal());
         // A release that found the CPU free.
@@ -164,7 +175,7 @@ impl Driver for Managed {
             Reason::Release
         } else if self.wake.is_some_and(is_due) {
             Reason::Timer
-        } else if fired || self.budget_look <= now {
+        } else if fired || self.budget_look <= now || self.have_checkers_found(control) {
             Reason::Budget
         } else {
             Reason::Beat
@@ -177,9 +188,13 @@ impl Driver for Managed {
     }
 
     fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Step {
-        if woken.is_some_and(|signal| signal != kick_signal()) || self.budget_look <= now {
+        let by_monitor =
+            woken.is_some_and(|signal| signal != kick_signal()) || self.budget_look <= now;
+        if by_monitor {
             self.looked = now;
         }
+        self.is_due = by_monitor && now >= self.due;
+        self.count_look(control, by_monitor, now);
         self.step(control, now)
     }
 
@@ -400,13 +415,17 @@ impl Managed {
     /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
     fn next_look(&mut self, control: &Control<'_>) -> u64 {
         let epoch = control.run.epoch();
-        let release = self
-            .timers
-            .peek()
-            .map_or(u64::MAX, |&Reverse((release, _))| release);
+        let release = match control.terms.duties.has_dispatcher {
+            true => None,
+            false => self.timers.peek(),
+        };
+        let release = release.map_or(u64::MAX, |&Reverse((release, _))| release);
         let asked = self.wake.map_or(u64::MAX, |wake| {
             epoch.saturating_add(wake.at.saturating_since(Instant::EPOCH).as_nanos())
         });
+        if control.terms.duties.has_checkers {
+            self.tell_checkers(control);
+        }
         self.budget_look = self.watch_budget(control);
         let again = match self.look_again {
             true => monotonic_nanos().saturating_add(HOLD_AGAIN_NANOS),
@@ -416,7 +435,7 @@ impl Managed {
     }
 
     /// When to look at the budget of the running job.
-    fn watch_budget(&self, control: &Control<'_>) -> u64 {
+    fn watch_budget(&mut self, control: &Control<'_>) -> u64 {
         let Some(job) = self.running else {
             return u64::MAX;
         };
@@ -425,6 +444,9 @@ impl Managed {
             return u64::MAX;
         };
         control.arms();
+        if control.terms.duties.has_checkers && queue.busy == Some(job.sequence) {
+            return u64::MAX;
+        }
         let left = match self.server_budget(control, job) {
             Some(budget) => budget.left(queue.lane.uncharged(cpu_of(&task.jobs))),
             None => match self.exhausted_at(control, job) {
@@ -436,6 +458,9 @@ impl Managed {
         let now = monotonic_nanos();
         let earliest = self.looked.saturating_add(control.terms.bound_nanos);
         let left = left.max(earliest.saturating_sub(now)).max(1);
+        self.due = now.saturating_add(left);
+        #[cfg(feature = "real")]
+        let left = control.early_or(left);
         // A manager that waits for a futex needs no monitor, and workers have none then.
         if let Some(monitor) = task.monitor.get() {
             monitor.start(left);
@@ -453,13 +478,15 @@ mod servers_tests;
 
 #[cfg(test)]
 mod tests {
+    use super::queue::scripted;
     use super::*;
     use crate::control::ManagerRecord;
     use crate::cpu::{Cpu, Terms};
+    use crate::driver::Kind;
     use crate::driver::tests::configured;
     use crate::monitor::Monitor;
     use crate::recording::Tracer;
-    use crate::words::Bell;
+    use crate::words::{Allowance, Bell};
     use vestal_core::engine::Uniprocessor;
     use vestal_trace::Recorder;
 
@@ -493,5 +520,49 @@ mod tests {
         }
         // The kernel may end a wait for no reason, but not each.
         assert!(early < 3, "it hears of each call twice");
+    }
+
+    /// A look that comes too early is followed by another one after so long. The budget is a millisecond.
+    const BOUND_NANOS: u64 = LONG_NANOS;
+    const LIMIT_NANOS: u64 = 1_000_000;
+
+    #[test]
+    fn the_least_wait_counts_from_the_last_look_and_not_from_the_last_call() {
+        let (enforces, futex) = (true, true);
+        let terms = Terms {
+            duties: Kind::Managed { enforces, futex }.duties(),
+            bound_nanos: BOUND_NANOS,
+            ..Terms::in_test(Monitor::Manager)
+        };
+        let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
+        let task = TaskShared::in_test(2, Allowance::Unlimited);
+        task.jobs.tid.set(scripted::tid_of(0));
+        scripted::begin(1);
+        let cpu = Cpu::in_test(vec![task], terms);
+        cpu.run.epoch.set(monotonic_nanos());
+        cpu.run.end.set(u64::MAX);
+        let scheduler: BoxedScheduler = Box::new(scheduler);
+        let mut managed = Managed::new(1, Recorder::new(scheduler, Tracer::off()), None, 1);
+        let mut record = ManagerRecord::new(1, 0);
+        let mut control = Control::new(&cpu, &mut record);
+        managed.start(&control).unwrap();
+        let begun = monotonic_nanos();
+        managed.round(&mut control, &None, begun).unwrap();
+        let assigned = cpu.tasks[0].handover.take_assigned().unwrap();
+        // By any clock it has executed nothing.
+        cpu.tasks[0].jobs.begin(assigned.sequence, u64::MAX);
+        managed.arm(&control);
+        let first = managed.budget_look;
+        // Nothing has looked at that job before.
+        let soon = begun + LIMIT_NANOS..=monotonic_nanos() + LIMIT_NANOS;
+        assert!(soon.contains(&first));
+        // Somebody calls; and then it is time, and too early.
+        managed.round(&mut control, &None, first - 1).unwrap();
+        managed.arm(&control);
+        assert!(managed.budget_look <= monotonic_nanos() + LIMIT_NANOS);
+        let looked = managed.budget_look;
+        managed.round(&mut control, &None, looked).unwrap();
+        managed.arm(&control);
+        assert_eq!(managed.budget_look, looked + BOUND_NANOS);
     }
 }

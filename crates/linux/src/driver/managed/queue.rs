@@ -5,6 +5,7 @@ use super::backlog::Backlog;
 use super::lane::Lane;
 use crate::sys::clock::cpu_nanos_of;
 use crate::task::Jobs;
+use crate::words::Watched;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};
@@ -45,6 +46,10 @@ pub(super) struct TaskQueue {
     /// What that job has paid for the way to a cancellation point.
     carried: u64,
     pub(super) class: Class,
+    /// What the checker of the task was told last.
+    pub(super) watched: Option<Watched>,
+    /// How many overruns it had found when the manager looked last.
+    pub(super) overruns: u64,
     /// Jobs that were dropped before they began.
     pub(super) dropped: Drops,
 }
@@ -71,6 +76,8 @@ impl TaskQueue {
             lane: Lane::default(),
             carried: 0,
             class: Class::Run,
+            watched: None,
+            overruns: 0,
             dropped: Drops::default(),
         }
     }

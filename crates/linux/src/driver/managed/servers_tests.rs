@@ -40,10 +40,12 @@ fn sporadic(period: Duration, capacity: ByLevel<Service>) -> ServerKind {
     }
 }
 
-/// Writes down what it is told.
+/// Writes down what it is told, and may leave a job nothing.
 struct Spy {
     inner: Hierarchy,
     facts: Arc<Mutex<Vec<Fact>>>,
+    leaves_nothing: bool,
+    slots: [Option<Slot>; 1],
 }
 
 impl Scheduler for Spy {
@@ -52,7 +54,17 @@ impl Scheduler for Spy {
         self.inner.apply(at, fact)
     }
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        self.inner.decide(now)
+        let plan = self.inner.decide(now)?;
+        if !self.leaves_nothing {
+            return Ok(plan);
+        }
+        let mut slot = plan.slot(CPU);
+        if let Some(budget) = slot.as_mut().and_then(|slot| slot.budget.as_mut()) {
+            budget.remaining = Service::ZERO;
+        }
+        self.slots = [slot];
+        let slots = &self.slots;
+        Ok(Plan { slots, ..plan })
     }
     fn permit(&self, task: TaskId) -> Permit {
         self.inner.permit(task)
@@ -82,6 +94,15 @@ impl World {
         tasks: &[(u64, u16)],
         kind: fn(Duration, ByLevel<Service>) -> ServerKind,
         servers: u16,
+    ) -> Self {
+        Self::with(tasks, kind, servers, false)
+    }
+
+    fn with(
+        tasks: &[(u64, u16)],
+        kind: fn(Duration, ByLevel<Service>) -> ServerKind,
+        servers: u16,
+        leaves_nothing: bool,
     ) -> Self {
         let configured = tasks.iter().map(|&(period, _)| {
             let period = Duration::from_nanos(period);
@@ -119,6 +140,8 @@ impl World {
         let spy = Spy {
             inner: inner.unwrap(),
             facts: Arc::clone(&facts),
+            leaves_nothing,
+            slots: [None],
         };
         let workers = configured.iter().zip(0..).map(|(&entry, number)| {
             let task = TaskShared::new("task".to_owned(), entry, 0, 2, Allowance::Unlimited);
@@ -390,6 +413,18 @@ fn what_was_used_beyond_a_budget_is_taken_off_the_next() {
         assert!(!world.cpu.tasks[0].suspension.is_suspended());
         world.round(PERIOD + 1);
         assert_eq!(left(&world), Some(CAPACITY - beyond));
+    }
+}
+
+/// A job that blocked at the limit of a mode may be done when it goes on: its slot has no budget, and one look tells.
+#[test]
+fn a_job_whose_slot_has_no_budget_is_charged_nothing_when_it_is_not_done_at_the_next_look() {
+    for (leaves_nothing, charged) in [(true, &[(0, 0)][..]), (false, &[])] {
+        let mut world = World::with(&[(PERIOD, 0)], sporadic, 1, leaves_nothing);
+        world.round(0);
+        assert_eq!(world.charged(), []);
+        world.round(1);
+        assert_eq!(world.charged(), charged);
     }
 }
 

@@ -1,8 +1,10 @@
-//! `servers`: period, capacity or utilisation, and priority of each server.
+//! `servers`: period, capacity or utilisation, and priority of each server; of a task in none, those of a server of its
+//! own, which has the task's name. A PIBS may have a period and a capacity: those of the server in its place.
 
 use super::by_name;
 use crate::parameters::read::File;
 use crate::parameters::virtual_deadlines::factor;
+use crate::servers::with_own;
 use serde_json::{Value as Json, json};
 use vestal_analysis::Ratio;
 use vestal_analysis::parameters::{ServerBudget, ServerParameters};
@@ -17,8 +19,8 @@ use vestal_workload::quantity::time_text;
 pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParameters>> {
     let example = "{ \"server\": { \"period\": \"10ms\", \"capacity\": { \"LO\": \"2ms\" }, \"priority\": 1 } }";
     let entries = file.entries(node, "servers", "a table from server name", example)?;
-    let set = file.set;
-    let names = || set.servers.iter().map(|server| server.name.as_str());
+    let all = with_own(file.set);
+    let names = || all.servers.iter().map(|server| server.name.as_str());
     for entry in entries {
         if !names().any(|name| name == entry.key) {
             let field = format!("servers.{}", entry.key);
@@ -30,7 +32,17 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParamet
         }
     }
     let of = |name: &str| entries.iter().find(|entry| entry.key == name);
-    let missing: Vec<&str> = names().filter(|name| of(name).is_none()).collect();
+    // Who gives none to tasks has a policy that gives them no servers.
+    let in_file = file.set.servers.len();
+    let are_own_given = names().skip(in_file).any(|name| of(name).is_some());
+    let count = match are_own_given {
+        true => all.servers.len(),
+        false => in_file,
+    };
+    let missing: Vec<&str> = names()
+        .take(count)
+        .filter(|name| of(name).is_none())
+        .collect();
     if !missing.is_empty() {
         let found = format!("nothing for {}", one_of(missing));
         file.misfit(
@@ -40,9 +52,10 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParamet
             "parameters of each server of the set",
         );
     }
-    let servers: Vec<Option<ServerParameters>> = set
+    let servers: Vec<Option<ServerParameters>> = all
         .servers
         .iter()
+        .take(count)
         .map(|server| read_one(file, server, &of(&server.name)?.node))
         .collect();
     servers.into_iter().collect()
@@ -50,9 +63,14 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParamet
 
 fn read_one(file: &mut File<'_>, server: &ServerSpec, node: &Node) -> Option<ServerParameters> {
     let path = format!("servers.{}", server.name);
-    let known: &[&str] = match server.kind {
-        ServerKind::Periodic { .. } => &["period", "capacity", "priority"],
-        ServerKind::Pibs { .. } => &["utilization", "priority"],
+    let is_pibs = match server.kind {
+        // In its place a policy may have put a server with a period.
+        ServerKind::Pibs { .. } => node.get("capacity").is_none(),
+        ServerKind::Periodic { .. } => false,
+    };
+    let known: &[&str] = match is_pibs {
+        false => &["period", "capacity", "priority"],
+        true => &["utilization", "priority"],
     };
     let fields = Fields::open(node, path.clone(), known, &mut file.reader)?;
     let priority = file.require(&fields, "priority").and_then(|node| {
@@ -60,9 +78,9 @@ fn read_one(file: &mut File<'_>, server: &ServerSpec, node: &Node) -> Option<Ser
         file.reader.whole(node, &field, 0, u64::from(u32::MAX))
     });
     let levels = server.criticality.index() + 1;
-    let budget = match server.kind {
-        ServerKind::Periodic { .. } => read_capacity(file, &fields, levels),
-        ServerKind::Pibs { .. } => read_utilization(file, &fields, levels),
+    let budget = match is_pibs {
+        false => read_capacity(file, &fields, levels),
+        true => read_utilization(file, &fields, levels),
     };
     Some(ServerParameters {
         budget: budget?,
@@ -147,6 +165,7 @@ pub(super) fn write(servers: &[ServerParameters], set: &TaskSet) -> Json {
             })
         }
     };
-    let names = set.servers.iter().map(|server| &server.name);
+    let all = with_own(set);
+    let names = all.servers.iter().map(|server| &server.name);
     by_name(names, servers.iter().map(one))
 }

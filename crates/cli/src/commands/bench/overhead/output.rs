@@ -1,7 +1,9 @@
 //! What `bench overhead` prints and writes.
 
+use super::Experiment;
 use crate::args::BenchArgs;
 use crate::failure::Failure;
+use crate::input::shown;
 use crate::output::{Output, Style};
 use crate::quantity::short;
 use crate::table::{Grid, styled};
@@ -10,13 +12,39 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page;
-use vestal_experiment::overhead::{Finding, Measurement, Paper, Verdict, figures, tables};
+use vestal_experiment::overhead::{Finding, Measurement, Verdict, figures, tables};
 use vestal_result::Format;
 use vestal_result::bench::{Drawn, Mechanism, Overhead, Variant};
+
+/// Every busy period.
+const MEASURED: &str = "measured.json";
+/// Runs of which the shares are looked at.
+pub(super) const RUNS: &str = "runs.jsonl";
 
 /// Makes the directory, before anything is measured for it.
 pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| refused(directory, &error))
+}
+
+/// The file that only an experiment of this kind writes.
+const fn mark(experiment: Experiment) -> &'static str {
+    match experiment {
+        Experiment::BusyPeriods(_) => MEASURED,
+        Experiment::Shares => RUNS,
+    }
+}
+
+/// Refuses a directory of an experiment of another kind, before its files are overwritten.
+pub(super) fn check_no_other(experiment: Experiment, directory: &Path) -> Result<(), Failure> {
+    let own = mark(experiment);
+    let others = [MEASURED, RUNS].into_iter().filter(|&file| file != own);
+    let mut found = others.map(|file| directory.join(file));
+    let Some(other) = found.find(|path| path.exists()) else {
+        return Ok(());
+    };
+    let why = format!("{} is of another experiment", shown(&other));
+    let what = format!("write into {}", shown(directory));
+    Err(Failure::input(what, why).with_help("name another directory with -o DIR"))
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
@@ -67,8 +95,8 @@ pub(super) fn show(
 }
 
 /// The command with everything that changes what is measured.
-pub(super) fn command(paper: &Paper, args: &BenchArgs) -> String {
-    let mut command = format!("vestal bench overhead --paper {}", paper.name);
+pub(super) fn command(paper: &str, args: &BenchArgs) -> String {
+    let mut command = format!("vestal bench overhead --paper {paper}");
     if args.quick {
         command.push_str(" --quick");
     }
@@ -127,7 +155,7 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
             titles.preemptions_file,
             csv(tables::PREEMPTIONS, preemptions),
         ),
-        ("measured.json", kept),
+        (MEASURED, kept),
     ];
     let charts = figures::charts(table, preemptions).into_iter();
     let charts = charts.map(|(name, chart)| (name, chart.to_svg()));
@@ -142,7 +170,7 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
     put(&directory.join("claims.md"), &page::claims_page(measured))
 }
 
-fn put(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn put(path: &Path, text: &str) -> Result<(), Failure> {
     whole::write(path, text.as_bytes()).map_err(|error| refused(path, &error))
 }
 
@@ -207,7 +235,7 @@ fn table<R>(columns: &[columns::Column<R>], rows: &[R], output: &Output) -> Stri
     grid.render()
 }
 
-fn claims_grid(found: &[Finding], output: &Output) -> String {
+pub(super) fn claims_grid(found: &[Finding], output: &Output) -> String {
     Grid::of(found, output)
         .text("found", |finding| {
             let style = match finding.verdict {
@@ -236,7 +264,7 @@ mod tests {
             let Command::Bench(args) = Cli::parse_from(line.split_whitespace()).command else {
                 unreachable!("it is a benchmark")
             };
-            command(&HUANG2014, &args)
+            command(HUANG2014.name, &args)
         };
         let plain = "vestal bench overhead --paper huang2014";
         assert_eq!(said(""), format!("{plain} -o DIR"));

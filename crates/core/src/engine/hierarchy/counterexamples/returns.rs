@@ -106,3 +106,68 @@ fn a_pibs_that_raises_the_mode_goes_on_as_if_its_burst_had_had_the_larger_share(
         "01111............111"
     );
 }
+
+/// q, T = 40, C = 1 or 3 (HI), above a PIBS with these shares, on behalf of h with T = 16, C = 1 (HI), that has more to do
+/// than it can. q arrives at 2 and raises the mode at 3.
+fn bursts_across_a_rise(pibs: ServerConfiguration) -> String {
+    let servers = [high(by_mode(1, 3, 40), 2), high(by_mode(1, 1, 16), 1), pibs];
+    let tasks = [
+        judged(0, 1, 40, &[1, 3]),
+        judged(1, 1, 16, &[1, 1]),
+        bottom_half(2, 1),
+    ];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(2),
+    }];
+    let configuration = configuration(&servers, &tasks, &devices);
+    let programs = vec![vec![3], vec![1, 1], vec![1]];
+    let mut world = world(&adaptive(&configuration, false), programs);
+    run(&mut world, 20, |world| match world.now {
+        0 => vec![interrupts(30)],
+        2 => vec![world.release(0)],
+        // It waits for ever, and keeps the mode up.
+        3 => vec![world.release(1)],
+        _ => Vec::new(),
+    });
+    world.rows.remove(0)
+}
+
+#[test]
+fn a_burst_under_way_has_the_capacity_of_the_raised_mode() {
+    // 8 units for U = 1/2 and T = 16, and the next ones 16 after the start.
+    let more = || bursts_across_a_rise(high(shares((1, 4), (1, 2)), 0));
+    assert_eq!(more(), "220001222222....2222");
+    assert_eq!(without(Rule::Resize, more), "2200012222222222....");
+    // Equation 15 gives a burst (2 - 1/8) * 16 * 1/8 + 3 + 1 = 7 3/4 from its activation to its end. This one is over at
+    // the rise, and the next one is of 2 units; else it would be over at 12.
+    let less = || bursts_across_a_rise(server(shares((1, 2), (1, 8)), 0));
+    assert_eq!(less(), "22000122............");
+    assert_eq!(without(Rule::Resize, less), "220001222222....22..");
+}
+
+/// The same as before with a granularity of so much and two facts of three units each. How often the mode has risen.
+fn rises_with_a_rest(granularity: u64, pibs_raise: bool) -> usize {
+    let servers = [high(by_mode(2, 8, 16), 1), high(shares((1, 4), (1, 2)), 0)];
+    let tasks = [judged(0, 1, 16, &[2, 8]), bottom_half(1, 0)];
+    let devices = [DeviceConfiguration {
+        bottom_half: TaskId(1),
+    }];
+    let mut configuration = adaptive(&configuration(&servers, &tasks, &devices), pibs_raise);
+    configuration.granularity = ns(granularity);
+    let mut world = world(&configuration, vec![vec![1, 1], vec![3]]);
+    run(&mut world, 5, |world| match world.now {
+        0 => vec![world.release(0)],
+        1 => vec![interrupts(2)],
+        _ => Vec::new(),
+    });
+    let rises = |(_, event): &&(u64, Event)| matches!(event, Event::ModeChanged { .. });
+    world.events().iter().filter(rises).count()
+}
+
+/// C2: the burst of 4 has 1 left at 4, which a world of granularity 2 cannot enforce.
+#[test]
+fn a_pibs_whose_rest_cannot_be_enforced_raises_the_mode() {
+    assert_eq!(rises_with_a_rest(2, true), 1);
+    assert_eq!(rises_with_a_rest(1, true), 0);
+    assert_eq!(rises_with_a_rest(2, false), 0);
+}

@@ -17,7 +17,7 @@
 //!
 //! Assumptions: A1 one CPU, preemptive, no blocking, no overhead. A2 sporadic tasks with
 //! D_i <= T_i. A3 a job of a task below the mode is discarded, never resumed; A4 no task keeps a
-//! degraded budget in modes above its own level. A5 an overrun is noticed exactly at the budget.
+//! degraded budget in modes above its own level; where one does, the equation is that of `degraded`. A5 an overrun is noticed exactly at the budget.
 //!
 //! Kind: sufficient. A no means nothing: the bound lets every change of mode happen at the worst
 //! instant for each task separately, and charges the higher value to all jobs of a window.
@@ -33,23 +33,41 @@
 //! enforcement would refute it by one miss at a guaranteed level; `crate::controls` (feature
 //! `controls`) holds the wrong variants that such a campaign has to find.
 
-use crate::assumptions::{self, trivially_infeasible};
-use crate::audsley;
+#[cfg(feature = "controls")]
+pub(crate) mod control;
+mod degraded;
+pub mod steady;
+
+use crate::assumptions::trivially_infeasible;
+use crate::audsley::{self, assign_one_by_one};
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{accepts_in_order, analyse_or_assign};
-use crate::outcome::{Kind, Outcome};
+use crate::fixed_priority::{accepts_in_order, analyse_or, analyse_or_assign};
+use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::{Problem, Row};
 use crate::scratch::Scratch;
+use degraded::{Budgets, DegradedBounds};
 use vestal_core::order::ClassicOrder;
 
-/// The test's answer with response times; `responses[L]` is R_i(L).
+/// The test's answer with response times; `responses[L]` is R_i(L), of a task with a degraded budget also for the levels
+/// above its own.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    if let Some(reason) = assumptions::degraded(problem) {
-        return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
-    }
     let mut demand = Demand::default();
+    if let Some(budgets) = Budgets::of(problem) {
+        if let Some(reason) = with_overheads(problem) {
+            return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
+        }
+        let mut bounds = DegradedBounds::new(&budgets, &mut demand);
+        return analyse_or(
+            problem,
+            Kind::Sufficient,
+            &mut bounds,
+            |tables, bounds, position| {
+                assign_one_by_one(problem, tables, |row, set| bounds.pass(row, set), position);
+            },
+        );
+    }
     analyse_or_assign(
         problem,
         Kind::Sufficient,
@@ -60,7 +78,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
+    if trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch {
@@ -68,17 +86,31 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         demands: [demand, ..],
         ..
     } = scratch;
-    let mut bounds = AdaptiveBounds::new(demand);
-    if problem.priorities().is_some() {
-        // The rule is not used: the problem's own priorities go before it.
-        return accepts_in_order(
-            problem,
-            ClassicOrder::DeadlineMonotonic,
-            tables,
-            &mut bounds,
-        );
+    // The rule is not used: the problem's own priorities go before it.
+    let unused = ClassicOrder::DeadlineMonotonic;
+    let are_given = problem.priorities().is_some();
+    if let Some(budgets) = Budgets::of(problem) {
+        let mut bounds = DegradedBounds::new(&budgets, demand);
+        return with_overheads(problem).is_none()
+            && match are_given {
+                true => accepts_in_order(problem, unused, tables, &mut bounds),
+                false => {
+                    assign_one_by_one(problem, tables, |row, set| bounds.pass(row, set), |_| {})
+                }
+            };
     }
-    audsley::assign(problem, tables, &mut bounds, |_| {})
+    let mut bounds = AdaptiveBounds::new(demand);
+    match are_given {
+        true => accepts_in_order(problem, unused, tables, &mut bounds),
+        false => audsley::assign(problem, tables, &mut bounds, |_| {}),
+    }
+}
+
+/// What a rise costs tasks that go on is in no formula of overheads.
+fn with_overheads(problem: &Problem) -> Option<Reason> {
+    problem.overheads().map(|_| Reason::OverheadsNotTaken {
+        what: "overheads of tasks that keep a degraded budget",
+    })
 }
 
 /// R_U(L) of the equation above for all of a set. Sorted by criticality, the tasks below level L

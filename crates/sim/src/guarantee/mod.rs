@@ -31,13 +31,28 @@
 //! was used up, is no miss: the policy said beforehand that it would not be completed. A job that
 //! was dropped because too many jobs of its task waited is a miss, and a consequence of the misses
 //! before it, so that it is not counted as a broken guarantee once more.
+//!
+//! *Degraded budgets.* Under adaptive enforcement a task with one goes on in modes above its level. A job of it that needs no
+//! more than that budget, nor than C_i(z_i), was guaranteed its deadline in every mode: it runs in each as if it were in
+//! one of its own levels. Of one that needs more only the guarantee of its level is known here.
+//!
+//! *Servers* have rules of their own, in `served`.
+
+mod served;
+#[cfg(test)]
+mod tests;
 
 use crate::observer::{JobState, Observer, Segment};
+use served::Served;
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
-    AtLimit, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level,
-    OnMiss, Service, Task, guarantee,
+    AtLimit, Configuration, CpuId, DeviceId, DropReason, Duration, Enforcement, Exhaustion,
+    HierarchyConfiguration, Instant, JobId, Level, OnMiss, Service, Task, guarantee,
 };
+
+/// The level whose assumption covers runs of any mode.
+#[expect(clippy::cast_possible_truncation, reason = "levels are few")]
+const EVERY_MODE: Level = Level(LEVELS_MAX as u8 - 1);
 
 /// How a job left the world, or lost what it had been guaranteed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +99,8 @@ pub struct Guarantee {
     /// By level, the first instant since the last idle one at which its assumption was broken. It may be
     /// still to come: that a job will be critical is known as soon as it stands at its limit.
     crossings: [Option<Instant>; LEVELS_MAX],
+    /// Tasks in servers, and none of the above.
+    served: Option<Box<Served>>,
 }
 
 impl Guarantee {
@@ -143,6 +160,18 @@ impl Guarantee {
             exhaustion: Exhaustion::Continue,
             suspends: Vec::new(),
             crossings: [None; LEVELS_MAX],
+            served: None,
+        }
+    }
+
+    /// The guarantee of servers with this configuration, provided that a test accepts them: jobs of tasks with a sporadic
+    /// server of their own that neither block nor execute more than C_i(z_i). Where the mode rises on request alone
+    /// nothing is promised.
+    #[must_use]
+    pub fn of_servers(configuration: &HierarchyConfiguration<'_>) -> Self {
+        Self {
+            served: Served::of(configuration).map(Box::new),
+            ..Self::none()
         }
     }
 
@@ -182,11 +211,26 @@ impl Guarantee {
     }
 
     fn missed(&self, job: &JobState) -> Verdict {
-        let guaranteed = self.tasks.get(job.id.task.index()).is_some_and(|task| {
-            let crossing = self.crossing(task.criticality);
-            guarantee::covers(job.deadline, crossing, job.demoted)
-        });
+        let in_server = self.served.as_ref().map(|served| served.covers(job));
+        let guaranteed = in_server.unwrap_or_else(|| self.was_promised(job));
         Verdict::Missed { guaranteed }
+    }
+
+    fn was_promised(&self, job: &JobState) -> bool {
+        self.tasks.get(job.id.task.index()).is_some_and(|task| {
+            let level = match self.is_kept(task, job) {
+                true => EVERY_MODE,
+                false => task.criticality,
+            };
+            let crossing = self.crossing(level);
+            guarantee::covers(job.deadline, crossing, job.demoted)
+        })
+    }
+
+    /// Whether a job has all that it needs in every mode.
+    fn is_kept(&self, task: &Task, job: &JobState) -> bool {
+        let is_kept = |budget: Service| job.demand <= budget.min(task.own_wcet());
+        self.at_limit == AtLimit::RaisesMode && task.degraded.is_some_and(is_kept)
     }
 
     /// Records what the execution of `job` from `start` on, `ran` long, means for each level.
@@ -195,6 +239,11 @@ impl Guarantee {
         let Some(&lowest) = self.lowest.get(job.id.task.index()) else {
             return;
         };
+        self.record_from(lowest, job, start, ran);
+    }
+
+    #[inline]
+    fn record_from(&mut self, lowest: Service, job: &JobState, start: Instant, ran: Service) {
         if job.executed < lowest || (job.executed == lowest && job.demand <= lowest) {
             return;
         }
@@ -251,8 +300,49 @@ impl Suspends {
 impl Observer for Guarantee {
     #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
-        let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
-        self.record(job, segment.start, ran);
+        match self.lowest.get(job.id.task.index()) {
+            Some(&lowest) => {
+                let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
+                self.record_from(lowest, job, segment.start, ran);
+            }
+            None => {
+                if let Some(served) = &mut self.served {
+                    served.executed(segment, job);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn released(&mut self, at: Instant, job: &JobState) {
+        if let Some(served) = &mut self.served {
+            served.released(at, job);
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, _: Instant, job: &JobState) {
+        if let Some(served) = &mut self.served {
+            served.ended(job);
+        }
+    }
+
+    fn dropped(&mut self, _: Instant, job: &JobState, _: DropReason) {
+        if let Some(served) = &mut self.served {
+            served.ended(job);
+        }
+    }
+
+    fn blocked(&mut self, at: Instant, _: CpuId, job: &JobState, _: DeviceId) {
+        if let Some(served) = &mut self.served {
+            served.blocked(at, job);
+        }
+    }
+
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, _: Option<JobId>) {
+        if let Some(served) = &mut self.served {
+            served.mode_changed(at, from, to);
+        }
     }
 
     /// A limit of nothing is used up before the job has run at all. Every other one was recorded when
@@ -295,13 +385,24 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.guarantee.executed(segment, job);
     }
+    fn released(&mut self, at: Instant, job: &JobState) {
+        self.guarantee.released(at, job);
+    }
+    fn blocked(&mut self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
+        self.guarantee.blocked(at, cpu, job, device);
+    }
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+        self.guarantee.mode_changed(at, from, to, cause);
+    }
     fn completed(&mut self, at: Instant, job: &JobState) {
+        self.guarantee.completed(at, job);
         self.judge(job, at, Ending::Completed);
     }
     fn demoted(&mut self, at: Instant, job: &JobState) {
         self.judge(job, at, Ending::Demoted);
     }
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.guarantee.dropped(at, job, why);
         self.judge(job, at, Ending::Dropped(why));
     }
     fn idle(&mut self, at: Instant) {
@@ -312,279 +413,5 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
     }
     fn unfinished(&mut self, end: Instant, job: &JobState) {
         self.judge(job, end, Ending::Unfinished);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_core::{JobId, LevelSet, TaskConfiguration, TaskId, Wcet};
-
-    const MISSED: Verdict = Verdict::Missed { guaranteed: true };
-    const EXCUSED: Verdict = Verdict::Missed { guaranteed: false };
-
-    fn ns(value: u64) -> Instant {
-        Instant::from_nanos(value)
-    }
-
-    /// LO: C 3, D 10. HI: C 4/9, D 20. All deadlines are counted from 0.
-    fn tasks() -> [Task; 2] {
-        let wcet = |values: &[u64]| {
-            let values: Vec<Service> = values.iter().copied().map(Service::from_nanos).collect();
-            Wcet::new(&values).unwrap()
-        };
-        let span = Duration::from_nanos;
-        [
-            Task::new(Level(0), span(10), span(10), wcet(&[3])).unwrap(),
-            Task::new(Level(1), span(20), span(20), wcet(&[4, 9])).unwrap(),
-        ]
-    }
-
-    fn job(task: u16, executed: u64, demand: u64) -> JobState {
-        JobState {
-            id: JobId {
-                task: TaskId(task),
-                sequence: 0,
-            },
-            released: ns(0),
-            deadline: ns(if task == 0 { 10 } else { 20 }),
-            demand: Service::from_nanos(demand),
-            executed: Service::from_nanos(executed),
-            demoted: None,
-            last_cpu: None,
-        }
-    }
-
-    fn guarantee(enforcement: Enforcement, exhaustion: Exhaustion) -> Guarantee {
-        Guarantee::new(&tasks(), enforcement, exhaustion)
-    }
-
-    /// `executed` is what the job has executed at `end`.
-    fn runs(guarantee: &mut Guarantee, start: u64, end: u64, job: &JobState) {
-        let segment = Segment {
-            cpu: CpuId(0),
-            start: ns(start),
-            end: ns(end),
-        };
-        guarantee.executed(segment, job);
-    }
-
-    #[test]
-    fn where_nothing_is_promised_no_miss_is_guaranteed() {
-        let mut none = Guarantee::none();
-        let (job, start) = (job(0, 2, 2), ns(9));
-        let cpu = CpuId(0);
-        none.started(start, cpu, &job);
-        none.executed(
-            Segment {
-                cpu,
-                start,
-                end: ns(11),
-            },
-            &job,
-        );
-        assert_eq!(none.judge(&job, ns(11), Ending::Completed), Some(EXCUSED));
-        assert_eq!(
-            none.judge(&job, ns(10), Ending::Completed),
-            Some(Verdict::Met)
-        );
-        // The control: the same under static limits.
-        let one = Guarantee::new(&tasks(), Enforcement::Static, Exhaustion::Background);
-        assert_eq!(one.judge(&job, ns(11), Ending::Completed), Some(MISSED));
-    }
-
-    #[test]
-    fn a_miss_without_any_overrun_was_guaranteed_not_to_happen() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut smc, 0, 4, &job(1, 4, 4));
-        assert_eq!(
-            smc.judge(&job(0, 3, 3), ns(11), Ending::Completed),
-            Some(MISSED)
-        );
-        assert_eq!(
-            smc.judge(&job(0, 3, 3), ns(10), Ending::Completed),
-            Some(Verdict::Met)
-        );
-        assert_eq!(
-            smc.judge(&job(0, 2, 3), ns(10), Ending::Unfinished),
-            Some(MISSED)
-        );
-        assert_eq!(smc.judge(&job(0, 2, 3), ns(9), Ending::Unfinished), None);
-    }
-
-    #[test]
-    fn a_hi_job_beyond_its_lo_value_excuses_lo_misses_and_no_hi_miss() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut smc, 2, 9, &job(1, 7, 9));
-        assert_eq!(smc.crossings[0], Some(ns(6)), "4 units after 2");
-        assert_eq!(
-            smc.judge(&job(0, 3, 3), ns(11), Ending::Completed),
-            Some(EXCUSED)
-        );
-        assert_eq!(
-            smc.judge(&job(1, 9, 9), ns(21), Ending::Completed),
-            Some(MISSED)
-        );
-    }
-
-    #[test]
-    fn a_crossing_at_the_deadline_or_after_it_comes_too_late_to_excuse() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut smc, 6, 12, &job(1, 6, 9));
-        assert_eq!(smc.crossings[0], Some(ns(10)));
-        assert_eq!(
-            smc.judge(&job(0, 0, 3), ns(15), Ending::Completed),
-            Some(MISSED)
-        );
-    }
-
-    #[test]
-    fn standing_exactly_at_the_lo_value_is_a_crossing_where_it_raises_the_mode() {
-        let standing = job(1, 4, 9);
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut smc, 0, 4, &standing);
-        assert_eq!(smc.crossings[0], None);
-        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
-        runs(&mut amc, 0, 4, &standing);
-        assert_eq!(amc.crossings[0], Some(ns(4)));
-        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
-        runs(&mut amc, 0, 4, &job(1, 4, 4));
-        assert_eq!(amc.crossings[0], None, "it completed there");
-    }
-
-    /// Zero slack where the HI job's instant is so long after its release.
-    fn zss(after: u64, on_miss: OnMiss, exhaustion: Exhaustion) -> Guarantee {
-        let entries = tasks().map(|task| TaskConfiguration {
-            on_miss,
-            zero_slack: (task.criticality > Level(0)).then(|| Duration::from_nanos(after)),
-            ..TaskConfiguration::new(task, 1)
-        });
-        Guarantee::of(&Configuration {
-            tasks: &entries,
-            levels: LevelSet::new(2).unwrap(),
-            enforcement: Enforcement::ZeroSlack,
-            exhaustion,
-            granularity: Service::ZERO,
-            wake_granularity: Duration::ZERO,
-        })
-    }
-
-    #[test]
-    fn a_job_that_stands_at_its_lo_value_is_beyond_it_when_it_is_critical_or_goes_on() {
-        let with = |after| zss(after, OnMiss::Continue, Exhaustion::Background);
-        let late_lo_job =
-            |guarantee: &Guarantee| guarantee.judge(&job(0, 0, 3), ns(11), Ending::Completed);
-        // It stands from 4 on, and suspends the LO job from 10 or from 9 on: due at 10.
-        for (after, verdict) in [(10, MISSED), (9, EXCUSED), (4, EXCUSED), (2, EXCUSED)] {
-            let mut zss = with(after);
-            runs(&mut zss, 0, 4, &job(1, 4, 9));
-            assert_eq!(
-                zss.crossings[0],
-                Some(ns(after.max(4))),
-                "not before it stands"
-            );
-            assert_eq!(late_lo_job(&zss), Some(verdict), "critical after {after}");
-            assert_eq!(zss.crossings[1], None);
-        }
-        let mut zss = with(10);
-        runs(&mut zss, 0, 4, &job(1, 4, 9));
-        runs(&mut zss, 7, 8, &job(1, 5, 9));
-        assert_eq!(
-            zss.crossings[0],
-            Some(ns(7)),
-            "it goes on before it is critical"
-        );
-        assert_eq!(late_lo_job(&zss), Some(EXCUSED));
-        let mut zss = with(2);
-        runs(&mut zss, 0, 4, &job(1, 4, 4));
-        assert_eq!(zss.crossings[0], None, "it completed there");
-    }
-
-    /// Of a task whose values are all the same, that value is its last limit, too.
-    #[test]
-    fn a_job_that_stops_counting_where_it_stands_suspends_nobody() {
-        let equal = |guarantee: &mut Guarantee| {
-            let same = Wcet::constant(Service::from_nanos(4));
-            guarantee.tasks[1].wcet = same;
-            runs(guarantee, 0, 4, &job(1, 4, 9));
-        };
-        let mut demoted = zss(2, OnMiss::Continue, Exhaustion::Background);
-        equal(&mut demoted);
-        assert_eq!(demoted.crossings, [None; LEVELS_MAX]);
-        let mut unlimited = zss(6, OnMiss::Continue, Exhaustion::Continue);
-        equal(&mut unlimited);
-        assert_eq!(unlimited.crossings, [Some(ns(6)); LEVELS_MAX]);
-        // Critical at 20 only, when it is dropped.
-        let mut dropped = zss(20, OnMiss::Abort, Exhaustion::Background);
-        runs(&mut dropped, 0, 4, &job(1, 4, 9));
-        assert_eq!(dropped.crossings[0], None);
-        let mut dropped_later = zss(19, OnMiss::Abort, Exhaustion::Background);
-        runs(&mut dropped_later, 0, 4, &job(1, 4, 9));
-        assert_eq!(dropped_later.crossings[0], Some(ns(19)));
-    }
-
-    #[test]
-    fn an_idle_instant_restores_the_guarantee() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut smc, 0, 9, &job(1, 9, 9));
-        smc.idle(ns(9));
-        assert!(smc.holds_until(Level(0), ns(100)));
-    }
-
-    #[test]
-    fn background_execution_voids_nothing_and_a_demoted_job_was_guaranteed_nothing() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        let demoted = JobState {
-            demoted: Some(ns(9)),
-            ..job(1, 12, 15)
-        };
-        runs(&mut smc, 9, 12, &demoted);
-        assert!(smc.holds_until(Level(0), ns(100)));
-        assert_eq!(
-            smc.judge(&demoted, ns(30), Ending::Completed),
-            Some(EXCUSED)
-        );
-    }
-
-    #[test]
-    fn a_job_demoted_after_its_deadline_is_judged_then_and_only_then() {
-        let smc = guarantee(Enforcement::Static, Exhaustion::Background);
-        let demoted = JobState {
-            demoted: Some(ns(21)),
-            ..job(1, 9, 15)
-        };
-        assert_eq!(smc.judge(&demoted, ns(21), Ending::Demoted), Some(MISSED));
-        assert_eq!(smc.judge(&demoted, ns(30), Ending::Completed), None);
-    }
-
-    #[test]
-    fn without_enforcement_a_lo_job_beyond_its_own_value_voids_every_guarantee() {
-        let mut smc = guarantee(Enforcement::Static, Exhaustion::Continue);
-        runs(&mut smc, 0, 5, &job(0, 5, 5));
-        assert_eq!(smc.crossings[0], Some(ns(3)));
-        assert_eq!(smc.crossings[1], Some(ns(3)));
-        let mut enforced = guarantee(Enforcement::Static, Exhaustion::Background);
-        runs(&mut enforced, 0, 5, &job(0, 5, 5));
-        assert!(enforced.holds_until(Level(0), ns(100)));
-    }
-
-    #[test]
-    fn a_job_dropped_before_its_deadline_is_withdrawn_and_one_dropped_at_it_is_late() {
-        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
-        runs(&mut amc, 6, 10, &job(1, 4, 9));
-        let by_mode = Ending::Dropped(DropReason::Mode);
-        assert_eq!(
-            amc.judge(&job(0, 1, 3), ns(9), by_mode),
-            Some(Verdict::Dropped)
-        );
-        assert_eq!(
-            amc.judge(&job(0, 1, 3), ns(10), by_mode),
-            Some(MISSED),
-            "the HI job may have completed at 10: the LO job was late all the same"
-        );
-        let full = Ending::Dropped(DropReason::BacklogFull);
-        assert_eq!(amc.judge(&job(0, 0, 3), ns(0), full), Some(EXCUSED));
-        let at_deadline = Ending::Dropped(DropReason::Deadline);
-        assert_eq!(amc.judge(&job(0, 1, 3), ns(10), at_deadline), Some(MISSED));
     }
 }

@@ -1,0 +1,293 @@
+//! `vestal bench overhead --paper sigrist2015`: which share of their time CPUs spend on carrying frame tables and partitioned EDF-VD
+//! out.
+//!
+//! Every variant runs the same sets, one after the other and in another order each time, so that what drifts slowly meets all alike.
+//! With a directory each run is written down when it is complete, and a measurement that was stopped goes on from there.
+
+mod output;
+mod series;
+
+use super::super::costs;
+use crate::args::{BenchArgs, Cli, Command, RunArgs};
+use crate::commands::run;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
+use crate::names::VERSION;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::real::{self, Settings};
+use crate::registry::{find_policy, registry};
+use crate::session::Session;
+use clap::Parser as _;
+use series::Series;
+use std::time::Duration;
+use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
+use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
+use vestal_experiment::overhead::sigrist2015::journal::Head;
+use vestal_experiment::overhead::sigrist2015::plan::{FULL, Plan, QUICK};
+use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
+use vestal_experiment::overhead::sigrist2015::table::Table;
+use vestal_experiment::overhead::sigrist2015::variant::{Kind, VARIANTS, Variant};
+use vestal_result::bench::{Dispatch, Mechanism};
+use vestal_result::shares::{Alternative, ShareCell};
+use vestal_workload::TaskSet;
+
+/// What a job of `pedf-vd` may exceed a limit by. Calibrating anew for each run would take longer than some of them.
+const TOLERANCE_NS: u64 = 200_000;
+
+pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
+    let plan = if args.quick { QUICK } else { FULL };
+    let plan = plan.repeated(args.repetitions);
+    let cpus = cpus(args)?;
+    interrupt::watch()?;
+    let head = Head::new(
+        VERSION,
+        real::machine(),
+        cpus.clone(),
+        [plan.interval, plan.flight_interval].map(nanos),
+    );
+    let mut series = Series::new(args.directory.as_deref(), &head, (plan, cpus.clone()))?;
+    let mut judge = Judge::new(registry());
+    series.run(&mut judge, output)?;
+    let table = Table::of(std::mem::take(&mut series.runs));
+    let extrapolated = extrapolated(&mut judge, &table, &plan, output)?;
+    let (mechanisms, alternatives) = asked(&mut judge, &table, (&plan, &cpus), output)?;
+    let interrupted = interrupt::asked();
+    let found = output::Found {
+        table,
+        extrapolated,
+        alternatives,
+        mechanisms,
+        not_run: series.not_run,
+        plan,
+        interrupted,
+    };
+    output::show(found, args, output)?;
+    if interrupted {
+        let again = match args.directory {
+            Some(_) => "; the same command goes on from there",
+            None => "",
+        };
+        output.warning(&format!(
+            "interrupted; what was complete until then is shown{again}"
+        ));
+    }
+    Ok(Exit::holds(!interrupted))
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The CPUs that may be used, those of small sets first.
+fn cpus(args: &BenchArgs) -> Result<Vec<usize>, Failure> {
+    let Some(text) = args.cpus.as_deref() else {
+        // Where there is one, it is whichever the run takes.
+        return Ok(real::two_processors(None).unwrap_or_default());
+    };
+    let cpus = run::cpus(text)?;
+    let mut distinct = cpus.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < cpus.len() {
+        let why = "a CPU is named twice, and shares are those of CPUs that nobody shares";
+        return Err(Failure::input(format!("use --cpus {text}"), why)
+            .with_help("name each CPU once, for instance --cpus 0,1"));
+    }
+    Ok(cpus)
+}
+
+/// What a variant runs: the session of a set, and the settings of the machine.
+fn prepared(
+    variant: &Variant,
+    (set, name): (&TaskSet, &str),
+    (scenario, seed, span): (&str, u64, Duration),
+    cpus: &[usize],
+    output: &Output,
+) -> Result<(Session, Settings), Failure> {
+    let run = line(variant, name, (scenario, seed, span), cpus)?;
+    let policy = find_policy(&run.world.policy, "measure overheads")?;
+    let mut settings = run::settings(&run, policy)?;
+    if variant.kind == Kind::Deadlines {
+        settings.tolerance_ns = Some(TOLERANCE_NS);
+    }
+    let session = Session::with_set(&run.world, set.clone(), output)?;
+    run::check_mechanism(&session, &settings)?;
+    real::check(&session, &settings)?;
+    Ok((session, settings))
+}
+
+/// The command that does the same.
+fn line(
+    variant: &Variant,
+    name: &str,
+    (scenario, seed, span): (&str, u64, Duration),
+    cpus: &[usize],
+) -> Result<RunArgs, Failure> {
+    let (span, seed) = (format!("{}ns", span.as_nanos()), seed.to_string());
+    let policy = variant.kind.policy();
+    let mut words = vec!["vestal", "run", name, "--policy", policy];
+    words.extend(["--scenario", scenario, "--seed", &seed, "--for", &span]);
+    words.extend(variant.options);
+    let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    let list = list.join(",");
+    if !cpus.is_empty() {
+        words.extend(["--cpus", &list]);
+    }
+    let parsed = Cli::try_parse_from(&words).map(|cli| cli.command);
+    match parsed {
+        Ok(Command::Run(run)) => Ok(run),
+        // A row of the table is wrong.
+        Ok(_) | Err(_) => Err(Failure::bug("read a row of variants", words.join(" "))),
+    }
+}
+
+/// Shares on more CPUs, of every variant that was measured.
+fn extrapolated(
+    judge: &mut Judge<'_>,
+    table: &Table,
+    plan: &Plan,
+    output: &Output,
+) -> Result<Vec<ShareCell>, Failure> {
+    let failed = |why: String| Failure::bug("extrapolate shares", why);
+    let rates = VARIANTS.iter().filter_map(|variant| {
+        let rates = Rates::of(table, variant)?;
+        Some((variant, rates))
+    });
+    let rates: Vec<(&Variant, Rates)> = rates.collect();
+    let places: Vec<_> = plan.reckoned().collect();
+    let progress = Progress::new(output, "extrapolating", places.len() as u64);
+    let mut cells = Vec::new();
+    for (done, &place) in (1..).zip(&places) {
+        let mut goes_on = || !interrupt::asked();
+        let wanted = (plan.extrapolated_sets, Use::Simulations);
+        let sets = sets(judge, place, wanted, &mut goes_on).map_err(failed)?;
+        for kind in Kind::ALL {
+            let mut counted = Vec::new();
+            for (seed, set) in (1..).zip(&sets) {
+                if interrupt::asked() {
+                    return Ok(cells);
+                }
+                let found = events(registry(), kind, set, (seed, plan.interval));
+                counted.extend(found.map_err(failed)?);
+            }
+            if counted.is_empty() {
+                // No set of these is schedulable, or somebody stopped the search for one.
+                continue;
+            }
+            let of_kind = rates.iter().filter(|(variant, _)| variant.kind == kind);
+            cells.extend(
+                of_kind.map(|(_, rates)| rates.cell(place, &counted, nanos(plan.interval))),
+            );
+        }
+        progress.at(done);
+    }
+    Ok(cells)
+}
+
+/// What each alternative costs as tests take it, and how many sets they accept with that.
+fn asked(
+    judge: &mut Judge<'_>,
+    table: &Table,
+    (plan, cpus): (&Plan, &[usize]),
+    output: &Output,
+) -> Result<(Vec<Mechanism>, Vec<Alternative>), Failure> {
+    let failed = |why: String| Failure::bug("ask tests with overheads", why);
+    if interrupt::asked() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let primitives = real::primitives(output)?;
+    let progress = Progress::new(output, "mechanisms", VARIANTS.len() as u64);
+    let (mut mechanisms, mut rows) = (Vec::new(), Vec::new());
+    for (done, variant) in (1..).zip(VARIANTS) {
+        let Some(found) = cost(variant, &primitives, (plan, cpus), output)? else {
+            break;
+        };
+        match Asked::new(variant, &found) {
+            Ok(row) => rows.push(row),
+            Err(why) => output.warning(&format!("tests do not take its costs: {why}")),
+        }
+        mechanisms.push(found);
+        progress.at(done);
+    }
+    let total = plan.asked.len() as u64 * u64::from(plan.asked_sets);
+    let progress = Progress::new(output, "asking tests", total);
+    let mut done = 0;
+    let mut goes_on = || {
+        done += 1;
+        progress.at(done);
+        !interrupt::asked()
+    };
+    let alternatives = alternatives(judge, (&rows, table), plan, &mut goes_on);
+    Ok((mechanisms, alternatives.map_err(failed)?))
+}
+
+/// What an alternative costs, in a run of a small set in which jobs overrun; `None`: a signal ended it.
+fn cost(
+    variant: &Variant,
+    primitives: &[vestal_result::bench::Primitive],
+    (plan, cpus): (&Plan, &[usize]),
+    output: &Output,
+) -> Result<Option<Mechanism>, Failure> {
+    if interrupt::asked() {
+        return Ok(None);
+    }
+    let has_frames = variant.kind == Kind::Frames;
+    let set = costs::set(has_frames)?;
+    let mut mechanism = Mechanism {
+        name: variant.name.to_owned(),
+        what: variant.what.to_owned(),
+        dispatch: match has_frames {
+            true => Dispatch::Frames,
+            false => Dispatch::Managed,
+        },
+        not_run: None,
+        heartbeat_ns: variant.heartbeat_ns,
+        costs: Vec::new(),
+    };
+    let wanted = usize::from(set.platform.cpus);
+    let cpus = cpus.get(..wanted.min(cpus.len())).unwrap_or_default();
+    if has_frames && cpus.len() < wanted {
+        let why = "it needs two CPUs of the machine, and there is one for it";
+        mechanism.not_run = Some(why.to_owned());
+        return Ok(Some(mechanism));
+    }
+    let by = (costs::OVERRUNS, 1, plan.costs);
+    match prepared(variant, (&set, "mechanisms.toml"), by, cpus, output) {
+        Ok((session, mut settings)) => {
+            // What is exceeded before that is noticed is one of the costs.
+            settings.tolerance_ns = None;
+            costs::measured(mechanism, (&session, &settings), primitives)
+        }
+        Err(failure) if failure.exit == Exit::Bug => Err(failure),
+        Err(failure) => {
+            mechanism.not_run = Some(failure.why);
+            Ok(Some(mechanism))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Format;
+    use vestal_experiment::overhead::sigrist2015::variant::FLIGHT;
+
+    /// Each row is options of `run`; what this version does not carry out is refused with words, and is no bug.
+    #[test]
+    fn every_row_of_variants_is_a_command() {
+        let output = Output::new(Format::Json);
+        for variant in VARIANTS.iter().chain(FLIGHT) {
+            let set =
+                costs::set(variant.kind == Kind::Frames).unwrap_or_else(|f| panic!("{}", f.why));
+            let by = ("lo", 1, Duration::from_millis(1));
+            match prepared(variant, (&set, "set.toml"), by, &[], &output) {
+                Ok((session, _)) => assert!(session.system.proved_by().is_some()),
+                Err(failure) => {
+                    assert!(variant.is_of_paper, "{}: {}", variant.name, failure.why);
+                    assert_ne!(failure.exit, Exit::Bug, "{}", failure.why);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Runs of every variant with every set, and the file that they are written to one by one.
+
+use super::super::output::RUNS;
+use super::prepared;
+use crate::failure::{Exit, Failure};
+use crate::input::shown;
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::real::{self, Settings, ShareRun};
+use crate::session::Session;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use vestal_experiment::overhead::sigrist2015::claims::called;
+use vestal_experiment::overhead::sigrist2015::journal::{Head, line, read};
+use vestal_experiment::overhead::sigrist2015::plan::Plan;
+use vestal_experiment::overhead::sigrist2015::run::{Place, Run};
+use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
+use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS, Variant};
+use vestal_workload::TaskSet;
+
+/// Where runs are written to as they come.
+struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// In this directory, with the runs that are there.
+    fn open(directory: &Path, head: &Head) -> Result<(Self, Vec<Run>), Failure> {
+        let path = directory.join(RUNS);
+        fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
+        let text = match path.exists() {
+            true => fs::read_to_string(&path).map_err(|error| refused(&path, &error))?,
+            false => String::new(),
+        };
+        let runs = read(&text, head).map_err(|why| {
+            Failure::input(format!("go on with {}", shown(&path)), why)
+                .with_help("name another directory with -o DIR, or give the same options as before")
+        })?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let mut file = file.map_err(|error| refused(&path, &error))?;
+        // What was left of a last line, and a file without any.
+        let whole = match runs.is_empty() {
+            // Whatever its head says, it is of no run.
+            true => 0,
+            false => text.rfind('\n').map_or(0, |end| end + 1),
+        };
+        file.set_len(whole as u64)
+            .map_err(|error| refused(&path, &error))?;
+        if whole == 0 {
+            let line = head.line().map_err(unwritten)?;
+            file.write_all(line.as_bytes())
+                .map_err(|error| refused(&path, &error))?;
+        }
+        Ok((Self { path, file }, runs))
+    }
+
+    fn put(&mut self, run: &Run) -> Result<(), Failure> {
+        let line = line(run).map_err(unwritten)?;
+        let done = self.file.write_all(line.as_bytes());
+        done.map_err(|error| refused(&self.path, &error))
+    }
+}
+
+fn unwritten(error: serde_json::Error) -> Failure {
+    Failure::bug("write a run as JSON", error.to_string())
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("write {}", path.display()), error.to_string())
+        .with_help("name a directory that can be written with -o DIR")
+}
+
+/// Which variants were refused with a set, and why: what cannot be run at one place may be at another.
+#[derive(Debug, Default)]
+pub(super) struct NotRun(BTreeMap<(Place, &'static str), String>);
+
+impl NotRun {
+    fn has(&self, place: Place, variant: &Variant) -> bool {
+        self.0.contains_key(&(place, variant.name))
+    }
+
+    fn put(&mut self, place: Place, variant: &'static Variant, why: String) {
+        self.0.insert((place, variant.name), why);
+    }
+
+    /// Where a variant was refused, and why: each reason once, with its places.
+    pub(super) fn why(&self, variant: &str) -> Option<String> {
+        let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let of_variant = self.0.iter().filter(|((_, name), _)| *name == variant);
+        for ((place, _), why) in of_variant {
+            by_reason.entry(why).or_default().push(called(*place));
+        }
+        let each = by_reason.iter();
+        let each = each.map(|(why, places)| format!("{why} ({})", places.join(", ")));
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| each.join("; "))
+    }
+}
+
+/// All runs of a measurement.
+pub(super) struct Series {
+    plan: Plan,
+    cpus: Vec<usize>,
+    journal: Option<Journal>,
+    /// Those that are complete, in the order of time.
+    pub(super) runs: Vec<Run>,
+    /// Which variants are not run, and why.
+    pub(super) not_run: NotRun,
+}
+
+impl Series {
+    /// With what is in the directory, if there is one.
+    pub(super) fn new(
+        directory: Option<&Path>,
+        head: &Head,
+        (plan, cpus): (Plan, Vec<usize>),
+    ) -> Result<Self, Failure> {
+        let opened = directory.map(|directory| Journal::open(directory, head));
+        let (journal, runs) = match opened.transpose()? {
+            Some((journal, runs)) => (Some(journal), runs),
+            None => (None, Vec::new()),
+        };
+        Ok(Self {
+            plan,
+            cpus,
+            journal,
+            runs,
+            not_run: NotRun::default(),
+        })
+    }
+
+    /// Runs what is not there yet, until all is, or somebody stops it.
+    pub(super) fn run(&mut self, judge: &mut Judge<'_>, output: &Output) -> Result<(), Failure> {
+        let most = u16::try_from(self.cpus.len().max(1)).unwrap_or(u16::MAX);
+        let places: Vec<Place> = self.plan.places(most).collect();
+        let progress = Progress::new(output, "drawing sets", places.len() as u64);
+        let mut drawn: Vec<(Place, Vec<TaskSet>)> = Vec::new();
+        for (done, &place) in (1..).zip(&places) {
+            let found = sets(judge, place, (self.plan.sets, Use::Runs), &mut || {
+                !interrupt::asked()
+            });
+            let found = found.map_err(|why| Failure::bug("draw sets", why))?;
+            drawn.push((place, found));
+            progress.at(done);
+        }
+        let each = drawn
+            .iter()
+            .map(|(place, sets)| sets.len() * variants(*place).len());
+        let progress = Progress::new(output, "runs", each.sum::<usize>() as u64);
+        let mut done = 0;
+        for number in 0..self.plan.sets {
+            for (place, sets) in &drawn {
+                let Some(set) = sets.get(number as usize) else {
+                    continue;
+                };
+                for variant in order(variants(*place), number) {
+                    if interrupt::asked() {
+                        return Ok(());
+                    }
+                    self.one((*place, number), variant, set, output)?;
+                    done += 1;
+                    progress.at(done);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a set once, unless that is done or the variant is known not to run there.
+    fn one(
+        &mut self,
+        (place, number): (Place, u32),
+        variant: &'static Variant,
+        set: &TaskSet,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let is_there =
+            |run: &Run| run.place == place && run.number == number && run.variant == variant.name;
+        if self.runs.iter().any(is_there) || self.not_run.has(place, variant) {
+            return Ok(());
+        }
+        let wanted = usize::from(place.cpus() + variant.more_cpus);
+        if wanted > self.cpus.len().max(1) {
+            // With fewer CPUs for jobs it may run.
+            return Ok(());
+        }
+        let cpus = self.cpus.get(..wanted).unwrap_or_default().to_vec();
+        let prepared = self.prepare((place, number), variant, set, (&cpus, output));
+        let found = prepared.and_then(|(session, settings)| real::shares(&session, &settings));
+        let found = match found {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(()),
+            // What the machine cannot do concerns all of them.
+            Err(failure) if matches!(failure.exit, Exit::Bug | Exit::Machine) => {
+                return Err(failure);
+            }
+            Err(failure) => {
+                self.not_run.put(place, variant, failure.why);
+                return Ok(());
+            }
+        };
+        let run = of(found, (place, number), variant);
+        if let Some(journal) = &mut self.journal {
+            journal.put(&run)?;
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+
+    fn prepare(
+        &self,
+        (place, number): (Place, u32),
+        variant: &Variant,
+        set: &TaskSet,
+        (cpus, output): (&[usize], &Output),
+    ) -> Result<(Session, Settings), Failure> {
+        // Jobs of the flight management system overrun because they allocate, half of those of level HI.
+        let scenario = match place {
+            Place::Drawn { .. } => variant.kind.scenario(),
+            Place::Flight { .. } => "lo",
+        };
+        let name = format!("{}-{}.toml", place.set(), number);
+        // Simulations of the same sets have the same seeds.
+        let by = (
+            scenario,
+            u64::from(number) + 1,
+            self.plan.interval_of(place),
+        );
+        prepared(variant, (set, &name), by, cpus, output)
+    }
+}
+
+const fn variants(place: Place) -> &'static [Variant] {
+    match place {
+        Place::Drawn { .. } => VARIANTS,
+        Place::Flight { .. } => FLIGHT,
+    }
+}
+
+/// The variants of a set, beginning with another one for each, forwards and backwards in turn.
+fn order(all: &'static [Variant], number: u32) -> Vec<&'static Variant> {
+    let shift = number as usize / 2;
+    let mut order: Vec<&Variant> = (0..all.len())
+        .filter_map(|index| all.get((index + shift) % all.len()))
+        .collect();
+    if number % 2 == 1 {
+        order.reverse();
+    }
+    order
+}
+
+fn of(found: ShareRun, (place, number): (Place, u32), variant: &Variant) -> Run {
+    let parts = variant.kind.parts().iter().map(|wanted| {
+        let mut parts = found.parts.iter();
+        let part = parts.find(|(name, _)| name == wanted);
+        part.map(|(_, nanos)| *nanos)
+    });
+    Run {
+        place,
+        number,
+        variant: variant.name.to_owned(),
+        kept: found.kept,
+        span_ns: found.span_ns,
+        employed: found.employed,
+        parts: parts.collect(),
+        scheduler: found.scheduler,
+        system: found.system,
+        events: found.events,
+        lost_ns: found.lost_ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_is_refused_at_one_place_is_run_at_others() {
+        let spin = FLIGHT.first().unwrap();
+        let place = |cpus, permille| Place::Drawn { cpus, permille };
+        let mut not_run = NotRun::default();
+        assert_eq!(not_run.why(spin.name), None);
+        for permille in [200, 400] {
+            not_run.put(place(2, permille), spin, "too much".to_owned());
+        }
+        assert!(not_run.has(place(2, 400), spin) && !not_run.has(place(1, 400), spin));
+        assert!(!not_run.has(place(2, 400), &VARIANTS[1]));
+        assert_eq!(
+            not_run.why(spin.name).as_deref(),
+            Some("too much (2 CPUs at U/m 0.2, 2 CPUs at U/m 0.4)")
+        );
+        assert_eq!(not_run.why(VARIANTS[1].name), None);
+    }
+
+    #[test]
+    fn a_journal_without_a_run_goes_on_under_another_head() {
+        let directory = std::env::temp_dir().join(format!("vestal-journal-{}", std::process::id()));
+        let head = |cpus| Head::new("1", "a machine".to_owned(), cpus, [5, 6]);
+        for cpus in [vec![9], vec![1, 0]] {
+            let opened = Journal::open(&directory, &head(cpus.clone()));
+            let (_, runs) = opened.unwrap_or_else(|failure| panic!("{}", failure.why));
+            let text = fs::read_to_string(directory.join(RUNS)).unwrap();
+            assert_eq!((runs.len(), text), (0, head(cpus).line().unwrap()));
+        }
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn every_variant_runs_each_set_once_and_takes_every_place() {
+        let mut firsts = BTreeSet::new();
+        for number in 0..32 {
+            let order = order(VARIANTS, number);
+            let names: BTreeSet<&str> = order.iter().map(|variant| variant.name).collect();
+            assert_eq!((order.len(), names.len()), (VARIANTS.len(), VARIANTS.len()));
+            firsts.insert(order[0].name);
+        }
+        assert_eq!(firsts.len(), VARIANTS.len());
+    }
+}

@@ -1,0 +1,311 @@
+//! `io-amc`: the figures of Missimer et al. (2016), what servers may execute in a window, and modes that jobs raise.
+
+use crate::hsf::{drawn, row, simulated};
+use crate::support::{Scratch, repository, vestal};
+use std::fmt::Write as _;
+
+const EVENTS: [&str; 2] = ["--scenario", "examples/missimer-figures-5-6.csv"];
+const FIGURE_5: &str = "examples/missimer-figure-5.toml";
+const FIGURE_6: &str = "examples/missimer-figure-6.toml";
+
+fn example(file: &str) -> String {
+    std::fs::read_to_string(repository().join(file)).unwrap()
+}
+
+/// As drawn in the paper: task1 goes on at 26, and has 6 of its 8 by its deadline, 32.
+#[test]
+fn figure_5_a_sporadic_server_postpones() {
+    let (result, rows) = simulated("io-amc", FIGURE_5, 36, &EVENTS);
+    assert_eq!(row(&rows, "task1"), drawn(&[(0, 8), (26, 34)], 36));
+    let device = [(9, 10), (11, 12), (13, 14), (25, 26)];
+    assert_eq!(row(&rows, "device"), drawn(&device, 36));
+    let by_32 = row(&rows, "task1")[16..32].matches('#').count();
+    assert_eq!(by_32, 6);
+    // A job that blocks is promised nothing.
+    let jobs = &result["jobs"];
+    assert_eq!(
+        (&jobs["missed"], &jobs["missed_guaranteed"]),
+        (&1.into(), &0.into())
+    );
+}
+
+/// As drawn in the paper: the PIBS gathers events, and task1 goes on at 16.
+#[test]
+fn figure_6_a_pibs_is_in_time() {
+    let (result, rows) = simulated("io-amc", FIGURE_6, 36, &EVENTS);
+    assert_eq!(
+        row(&rows, "task1"),
+        drawn(&[(0, 8), (16, 24), (32, 36)], 36)
+    );
+    assert_eq!(row(&rows, "device"), drawn(&[(9, 10), (13, 16)], 36));
+    assert_eq!(result["jobs"]["missed"], 0);
+}
+
+/// A sporadic server in the place of the PIBS has 4 in 16, and a list that is long enough: nothing is postponed, each event is
+/// served when it comes, and task1 goes on with the next budget of its server, at 16. By hand: 9, 11, 13 and 15, one unit
+/// each.
+#[test]
+fn figure_6_with_a_sporadic_server_in_the_place_of_the_pibs() {
+    let more = [&EVENTS[..], &["--set", "bottom-halves=sporadic"]].concat();
+    let (result, rows) = simulated("io-amc", FIGURE_6, 36, &more);
+    let device = [(9, 10), (11, 12), (13, 14), (15, 16)];
+    assert_eq!(row(&rows, "device"), drawn(&device, 36));
+    assert_eq!(
+        row(&rows, "task1"),
+        drawn(&[(0, 8), (16, 24), (32, 36)], 36)
+    );
+    assert_eq!(result["servers"][1]["postponed_ns"], 0);
+    // One unit for each event instead of one burst of three: two more switches, with twice as many jobs of the PIBS' uses.
+    assert_eq!(result["servers"][1]["replenishments"], 4);
+}
+
+/// Figure 5 with other rules for a full list. With `tail` the part just used joins the last one: at 14 there are (13, 1), (25,
+/// 1), (29, 2), so that 15 finds one unit. With room for four: (25, 1), (27, 1), (29, 1), (31, 1) at 16. Both go on at 16.
+#[test]
+fn figure_5_with_other_lists_is_in_time() {
+    let scratch = Scratch::new("io-amc-lists");
+    let text = example(FIGURE_5);
+    let (app, halves) = text.split_once("name           = \"bottom-half\"").unwrap();
+    let tail = halves.replace(
+        "replenishments = 3\n",
+        "replenishments = 3\nfull = \"tail\"\n",
+    );
+    let longer = halves.replace("replenishments = 3", "replenishments = 4");
+    for (name, halves) in [("tail.toml", tail), ("longer.toml", longer)] {
+        let text = format!("{app}name           = \"bottom-half\"{halves}");
+        let file = scratch.file(name, &text);
+        let (_, rows) = simulated("io-amc", file.to_str().unwrap(), 64, &EVENTS);
+        let device = [(9, 10), (11, 12), (13, 14), (15, 16)];
+        assert_eq!(row(&rows, "device"), drawn(&device, 64), "{name}");
+        let task1 = &row(&rows, "task1")[..32];
+        assert_eq!(task1, drawn(&[(0, 8), (16, 24)], 32), "{name}");
+    }
+}
+
+/// The set of figure 6 with a device that raises its events by itself as `rows` say, and nobody who waits.
+fn device_alone(name: &str, server: &str, rows: &str, milliseconds: usize) -> String {
+    let text = format!(
+        "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n\
+        [[task]]\nname = \"idle\"\ncriticality = \"LO\"\nperiod = 1000\noffset = 900\nwcet = {{ LO = 1 }}\n\
+        [[server]]\nname = \"app\"\nkind = \"sporadic\"\nperiod = 16\ncapacity = 1\n\
+        [[server]]\nname = \"bh\"\n{server}\n\
+        [[device]]\nname = \"device\"\nserver = \"bh\"\ncost = 1\n"
+    );
+    let text = text.replace("capacity = 1\n", "capacity = 1\ntasks = [\"idle\"]\n");
+    let scratch = Scratch::new(name);
+    let file = scratch.file("set.toml", &text);
+    let rows = scratch.file("rows.csv", rows);
+    let scenario = ["--scenario", rows.to_str().unwrap()];
+    let (_, rows) = simulated("io-amc", file.to_str().unwrap(), milliseconds, &scenario);
+    row(&rows, "device").to_owned()
+}
+
+/// The most units of a row in any window of so many.
+fn most_in(row: &str, window: usize) -> usize {
+    let cells = row.as_bytes().windows(window);
+    let busy = |cells: &[u8]| cells.iter().filter(|cell| **cell == b'#').count();
+    cells.map(busy).max().unwrap()
+}
+
+/// U = 1/4 of 16: a burst of 3 of its 4 at 0 makes the next possible at 0 + 3 * 4 = 12, and that has all 4. (2 - U) U T = 7.
+#[test]
+fn a_pibs_that_nothing_preempts_reaches_its_bound_in_a_window_exactly() {
+    let pibs = "kind = \"pibs\"\nutilization = 0.25\nserves = [\"app\"]";
+    let row = device_alone(
+        "io-amc-bound",
+        pibs,
+        "device,device,0ms,3\ndevice,device,12ms,40\n",
+        64,
+    );
+    assert_eq!(row[..16], drawn(&[(0, 3), (12, 16)], 16));
+    assert_eq!(most_in(&row, 16), 7);
+}
+
+/// Random events, of many at once and few: what a sporadic server and a PIBS execute in any window of 16, if nothing
+/// preempts them.
+#[test]
+fn in_any_window_servers_that_nothing_preempts_stay_within_their_bounds() {
+    let mut state: u64 = 17;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let (mut of_sporadic, mut of_pibs) = (0, 0);
+    for round in 0..8 {
+        let (mut rows, mut at) = (String::new(), 0);
+        while at < 100 {
+            writeln!(rows, "device,device,{at}ms,{}", 1 + random(6)).unwrap();
+            at += 1 + random(14);
+        }
+        let list = 2 + random(5);
+        let full = ["head", "tail"][usize::try_from(random(2)).unwrap()];
+        let server = format!(
+            "kind = \"sporadic\"\nperiod = 16\ncapacity = 4\nreplenishments = {list}\nfull = \"{full}\""
+        );
+        let row = device_alone(&format!("io-amc-windows-{round}"), &server, &rows, 100);
+        of_sporadic = of_sporadic.max(most_in(&row, 16));
+        let pibs = "kind = \"pibs\"\nutilization = 0.25\nserves = [\"app\"]";
+        let row = device_alone(&format!("io-amc-bursts-{round}"), pibs, &rows, 100);
+        of_pibs = of_pibs.max(most_in(&row, 16));
+    }
+    // Each is reached, so that neither is a bound of something else.
+    assert_eq!(of_sporadic, 4);
+    assert!(of_pibs > 4 && of_pibs <= 7, "{of_pibs}");
+}
+
+/// l (LO) T 10 C 2, h (HI) T 20 C 3/6, i (HI) T 40 C 5/10: by the level HI each job of h and i raises the mode, and what
+/// io-amc-rtb proves is kept.
+const MODES: &str = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ms\"\n\
+    [[task]]\nname = \"l\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\n\
+    [[task]]\nname = \"h\"\ncriticality = \"HI\"\nperiod = 20\nwcet = { LO = 3, HI = 6 }\n\
+    [[task]]\nname = \"i\"\ncriticality = \"HI\"\nperiod = 40\nwcet = { LO = 5, HI = 10 }\n";
+
+/// By hand: 0: l to 2; h has executed 3 at 5 and raises the mode; l's job of 10 is not admitted. h is done at 8; i has 10 at once,
+/// 8 to 18. Then no critical job is left, and the mode returns. 20: l, then h from 22 on, which raises it at 25 and is done at 28.
+#[test]
+fn a_job_raises_the_mode_and_low_jobs_are_dropped_until_it_returns() {
+    let scratch = Scratch::new("io-amc-modes");
+    let file = scratch.file("set.toml", MODES);
+    let file = file.to_str().unwrap();
+    let run = |more: &[&str]| {
+        let arguments = [
+            "simulate", file, "--policy", "io-amc", "--for", "40ms", "--format", "json",
+        ];
+        let done = vestal(&[&arguments[..], more].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        done
+    };
+    let done = run(&["--scenario", "level=HI"]).json();
+    let changes = done["modes"].as_array().unwrap().iter();
+    let changes: Vec<(u64, String)> = changes
+        .map(|change| {
+            let at = change["at_ns"].as_u64().unwrap() / 1_000_000;
+            (at, change["to"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let of = |text: &str| text.to_owned();
+    assert_eq!(
+        changes,
+        [
+            (5, of("HI")),
+            (18, of("LO")),
+            (25, of("HI")),
+            (28, of("LO"))
+        ]
+    );
+    assert_eq!(done["tasks"][0]["dropped"], 1);
+    assert_eq!(done["proof"]["test"], "io-amc-rtb");
+    assert_eq!(done["jobs"]["missed"], 0);
+    // Nobody needs more than the low times: no mode, and nothing is dropped.
+    let done = run(&[]).json();
+    assert_eq!(done["modes"], serde_json::json!([]));
+    assert_eq!(done["jobs"]["dropped"], 0);
+}
+
+#[test]
+fn a_wait_that_is_longer_than_a_period_is_warned_of_and_real_runs_are_refused() {
+    let scratch = Scratch::new("io-amc-long");
+    let text = example(FIGURE_6).replace("events = 4", "events = 5");
+    let file = scratch.file("set.toml", &text);
+    let file = file.to_str().unwrap();
+    let done = vestal(&["simulate", file, "--policy", "io-amc", "--for", "36ms"]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert!(done.stderr.contains("V0419"), "{}", done.stderr);
+    let done = vestal(&["analyze", file, "--test", "io-amc-rtb"]);
+    assert!(done.stderr.contains("V0419"), "{}", done.stderr);
+    let done = vestal(&["simulate", FIGURE_6, "--policy", "io-amc", "--for", "36ms"]);
+    assert!(!done.stderr.contains("V0419"), "{}", done.stderr);
+    let modes = scratch.file("modes.toml", MODES);
+    let run = [
+        "run",
+        modes.to_str().unwrap(),
+        "--policy",
+        "io-amc",
+        "--for",
+        "1s",
+    ];
+    let refused = vestal(&run);
+    assert_eq!(refused.exit, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("for simulations in this version"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// Each names its place, or what is expected, and how to mend it.
+#[test]
+fn what_servers_cannot_be_is_said_with_codes_and_help() {
+    let scratch = Scratch::new("io-amc-refused");
+    let text = example("examples/io-amc.toml");
+    let file = scratch.file("set.toml", &text);
+    let file = file.to_str().unwrap();
+    let simulated = |more: &[&str]| {
+        let policy = ["simulate", file, "--policy", "io-amc", "--for", "1s"];
+        vestal(&[&policy[..], more].concat())
+    };
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(file, text.replacen(from, to, 1)).unwrap();
+    };
+    // A PIBS without a share and without a device.
+    changed("utilization = { LO = 0.1 }", "utilization = { LO = 0 }");
+    let none = std::fs::read_to_string(file).unwrap();
+    let (before, after) = none.split_once("[[device]]").unwrap();
+    let (_, sensor) = after.split_once("[[device]]").unwrap();
+    std::fs::write(file, format!("{before}[[device]]{sensor}")).unwrap();
+    let analysed = vestal(&["analyze", file, "--test", "io-amc-rtb"]);
+    for done in [analysed, simulated(&[])] {
+        assert_eq!(done.exit, 2);
+        for part in ["V0413", "`camera`", "set.toml:", "help"] {
+            assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+        }
+    }
+    changed(
+        "capacity    = { LO = 5, HI = 10 }",
+        "capacity    = { LO = 4, HI = 10 }",
+    );
+    let done = simulated(&[]);
+    assert_eq!(done.exit, 2);
+    for part in [
+        "V0425",
+        "`planner`",
+        "5000000 ns",
+        "4000000 ns",
+        "`LO`",
+        "help",
+    ] {
+        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+    }
+    // Parameters of PIBS, for sporadic servers.
+    std::fs::write(file, &text).unwrap();
+    let parameters = scratch.0.join("p.json");
+    let parameters = parameters.to_str().unwrap();
+    let done = vestal(&[
+        "analyze",
+        file,
+        "--test",
+        "io-amc-rtb",
+        "--emit",
+        parameters,
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert_eq!(simulated(&["--parameters", parameters]).exit, 0);
+    let done = simulated(&[
+        "--parameters",
+        parameters,
+        "--set",
+        "bottom-halves=sporadic",
+    ]);
+    assert_eq!(done.exit, 2);
+    for part in [
+        "`utilization` of `camera`",
+        "`period` and `capacity`",
+        "help",
+        "bottom-halves",
+    ] {
+        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+    }
+}

@@ -1,0 +1,285 @@
+//! Shares on more CPUs than were measured: what an event cost, times how many of them a simulation of the sets has.
+//!
+//! | part | events that each CPU pays for |
+//! |---|---|
+//! | frame-init | frames |
+//! | sub-frame-init | sub-frames, and its own jobs |
+//! | barrier | sub-frames |
+//! | sub-frame-overrun | frames in which one is dropped |
+//! | job-arrival, job-finish | its own share of the jobs released and completed |
+//! | monitoring | its share of the jobs released; of a heartbeat the time |
+//! | job-overrun | its share of the changes of mode |
+//!
+//! An event costs what it did on the largest number of CPUs that was measured. Decisions for more CPUs, and barriers of more of them, take
+//! longer: these are no bounds from above.
+
+use super::run::{Events, Place, Run};
+use super::table::Table;
+use super::variant::{Kind, Variant, part};
+use crate::number::as_f64;
+use crate::several;
+use crate::simulation::system;
+use std::time::Duration;
+use vestal_core::Instant;
+use vestal_policy::{Analysis, Registry};
+use vestal_result::shares::{PerCpuShare, ShareCell};
+use vestal_sim::Backlog;
+use vestal_statistics::Quartiles;
+use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
+
+/// What happens in such a run of a set, on all CPUs together, and on how many there are tasks; `None`: the policy does not schedule it.
+///
+/// # Errors
+/// In words, what keeps it from being simulated.
+pub fn events(
+    registry: &Registry,
+    kind: Kind,
+    set: &TaskSet,
+    (seed, span): (u64, Duration),
+) -> Result<Option<(Events, u16)>, String> {
+    let policy = registry.policy(kind.policy()).ok_or("no such policy")?;
+    let options = registry.options(policy, &[]);
+    let options = options.map_err(|refusal| refusal.to_string())?;
+    let by = (policy, &options, Analysis::Ask);
+    let Some(system) = system(registry, by, set, &vestal_analysis::Parameters::default())? else {
+        return Ok(None);
+    };
+    let Ok(ScenarioSpec::Named(scenario)) = Scenario::parse(kind.scenario()) else {
+        return Err("the scenario has another name".to_owned());
+    };
+    let tasks = set.to_tasks(kind.policy());
+    let tasks = tasks.map_err(|found| found.to_string())?;
+    let workload = Workload::new(set, &tasks, scenario, seed);
+    let nanos = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+    let run = several::Run {
+        set,
+        workload: &workload,
+        end: Instant::EPOCH.saturating_add(vestal_core::Duration::from_nanos(nanos)),
+        backlog: Backlog::UNLIMITED,
+        costs: None,
+    };
+    let (outcome, ended) = run.of(&system, tasks.len())?;
+    ended.map_err(|error| error.to_string())?;
+    let jobs = outcome.figures.jobs();
+    let all = Events {
+        released: jobs.released,
+        completed: jobs.completed,
+        mode_changes: outcome.figures.mode_changes_count(),
+        ..Events::default()
+    };
+    let employed = system.clusters.iter().map(|cluster| cluster.cpus.len());
+    let employed = u16::try_from(employed.sum::<usize>()).unwrap_or(u16::MAX);
+    Ok(Some(match outcome.frames {
+        Some(found) => {
+            let events = all.with_frames(found.total, found.skipped, found.lowest_skipped);
+            (events, employed)
+        }
+        None => (all, employed),
+    }))
+}
+
+/// How many events of a part a CPU pays for; a heartbeat's every period.
+fn paid(variant: &Variant, name: &str, events: &Events, (employed, span_ns): (u16, u64)) -> f64 {
+    let of_one = |count: u64| as_f64(count) / f64::from(employed.max(1));
+    match (name, variant.heartbeat_ns) {
+        (part::FRAME_INIT, _) => as_f64(events.frames),
+        (part::SUB_FRAME_INIT, _) => as_f64(events.sub_frames) + of_one(events.completed),
+        (part::BARRIER, _) => as_f64(events.sub_frames),
+        (part::SUB_FRAME_OVERRUN, _) => as_f64(events.dropped),
+        (part::JOB_FINISH, _) => of_one(events.completed),
+        (part::MONITORING, Some(period)) => as_f64(span_ns / period.max(1)),
+        (part::JOB_OVERRUN, _) => of_one(events.mode_changes),
+        // Arrivals, and what is watched of them.
+        _ => of_one(events.released),
+    }
+}
+
+/// What an event of each part of a variant cost, in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    variant: &'static Variant,
+    by_part: Vec<f64>,
+}
+
+impl Rates {
+    /// From the runs of drawn sets on the largest number of CPUs that was measured.
+    #[must_use]
+    pub fn of(table: &Table, variant: &'static Variant) -> Option<Self> {
+        let counts =
+            |run: &&Run| run.kept && run.variant == variant.name && run.place.permille().is_some();
+        let cpus = table.runs().iter().filter(counts);
+        let most = cpus.map(|run| run.place.cpus()).max()?;
+        let runs = || {
+            let all = table.runs().iter().filter(counts);
+            all.filter(move |run| run.place.cpus() == most)
+        };
+        let by_part = variant.kind.parts().iter().map(|name| {
+            let part = |run: &Run| run.part(variant.kind, name);
+            let seen = |run: &Run| paid(variant, name, &run.events, (run.employed, run.span_ns));
+            let with = runs().filter(|run| part(run).is_some());
+            let events: f64 = with.map(seen).sum();
+            let nanos: u64 = runs().filter_map(part).sum();
+            match events > 0.0 {
+                true => as_f64(nanos) / events,
+                false => 0.0,
+            }
+        });
+        Some(Self {
+            variant,
+            by_part: by_part.collect(),
+        })
+    }
+
+    /// What they come to with what happens in simulations of the sets of a place, each of so many nanoseconds.
+    #[must_use]
+    pub fn cell(&self, place: Place, simulated: &[(Events, u16)], span_ns: u64) -> ShareCell {
+        let parts = self.variant.kind.parts();
+        let shares = |index: usize, name: &str| -> Vec<f64> {
+            let rate = self.by_part.get(index).copied().unwrap_or(0.0);
+            let each = simulated.iter().map(|(events, employed)| {
+                let count = paid(self.variant, name, events, (*employed, span_ns));
+                count * rate / as_f64(span_ns.max(1))
+            });
+            each.collect()
+        };
+        let by_part: Vec<Vec<f64>> = (0..)
+            .zip(parts)
+            .map(|(index, name)| shares(index, name))
+            .collect();
+        let sums = (0..simulated.len()).map(|run| by_part.iter().map(|part| part[run]).sum());
+        let employed: f64 = simulated.iter().map(|(_, cpus)| f64::from(*cpus)).sum();
+        ShareCell {
+            variant: self.variant.name.to_owned(),
+            set: place.set().to_owned(),
+            cpus: place.cpus(),
+            utilization_permille: place.permille(),
+            extrapolated: true,
+            runs: simulated.len(),
+            left_out: 0,
+            employed: employed / as_f64(simulated.len().max(1) as u64),
+            parts: parts
+                .iter()
+                .zip(&by_part)
+                .map(|(&name, shares)| (name, of_means(shares.clone())))
+                .collect(),
+            scheduler: of_means(sums.collect()),
+            system: None,
+        }
+    }
+}
+
+fn of_means(means: Vec<f64>) -> PerCpuShare {
+    PerCpuShare {
+        mean: means.iter().sum::<f64>() / as_f64(means.len().max(1) as u64),
+        max: None,
+        spread: Quartiles::of(means),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made_up::{drawn, made, table_of};
+    use super::super::set;
+    use super::super::variant::variant;
+    use super::*;
+
+    const SPAN: Duration = Duration::from_millis(2400);
+
+    fn counted(kind: Kind, set: &TaskSet) -> (Events, u16) {
+        let registry = Registry::default();
+        let found = events(&registry, kind, set, (1, SPAN)).unwrap();
+        found.expect("the policy schedules it")
+    }
+
+    /// By hand: twelve frames of 200 ms, or eight of 300 ms, or six of 400 ms, and each job in one of them.
+    #[test]
+    fn a_simulation_counts_frames_and_jobs_of_the_whole_interval() {
+        let registry = Registry::default();
+        let mut judge = set::Judge::new(&registry);
+        let (sets, _) = judge
+            .sets((2, 200), (3, set::Use::Simulations), &mut || true)
+            .unwrap();
+        for set in sets {
+            let nanos = SPAN.as_nanos() as u64;
+            let jobs: u64 = set
+                .tasks
+                .iter()
+                .map(|task| nanos / task.period.as_nanos())
+                .sum();
+            let (frames, cpus) = counted(Kind::Frames, &set);
+            assert_eq!((frames.released, cpus), (jobs, 2), "{set:?}");
+            let periods = set.tasks.iter().map(|task| task.period.as_nanos());
+            let gcd = periods.fold(0, |a, b| {
+                let (mut a, mut b) = (a, b);
+                while b > 0 {
+                    (a, b) = (b, a % b);
+                }
+                a
+            });
+            assert_eq!(frames.frames, nanos / gcd);
+            assert_eq!(frames.sub_frames + frames.dropped, 2 * frames.frames);
+            let (deadlines, employed) = counted(Kind::Deadlines, &set);
+            assert_eq!(deadlines.released, jobs);
+            assert_eq!(deadlines.frames, 0);
+            assert!((1..=2).contains(&employed));
+        }
+    }
+
+    /// The rate is that of the larger number of CPUs, and the same events give the same share back.
+    #[test]
+    fn the_same_events_give_the_measured_share_back_and_twice_as_many_twice_of_it() {
+        let spin = variant("ftts/spin").unwrap();
+        let mut runs = vec![
+            made(drawn(1, 200), 0, "ftts/spin", 5),
+            made(drawn(2, 200), 0, "ftts/spin", 600),
+        ];
+        for run in &mut runs {
+            run.events = Events {
+                released: 8,
+                completed: 8,
+                mode_changes: 4,
+                ..Events::default().with_frames(10, 0, 2)
+            };
+        }
+        let (events, span) = (runs[1].events, runs[1].span_ns);
+        let rates = Rates::of(&table_of(runs), spin).unwrap();
+        let share = |events| {
+            let cell = rates.cell(drawn(4, 200), &[(events, 2)], span);
+            assert!(cell.extrapolated && cell.system.is_none());
+            cell.scheduler.mean
+        };
+        assert!((share(events) - 600e-6).abs() < 1e-12);
+        let double = Events {
+            frames: 20,
+            sub_frames: 36,
+            dropped: 4,
+            released: 16,
+            completed: 16,
+            mode_changes: 8,
+        };
+        assert!((share(double) - 1200e-6).abs() < 1e-12);
+        assert_eq!(
+            Rates::of(&table_of(Vec::new()), spin).map(|r| r.by_part),
+            None
+        );
+    }
+
+    #[test]
+    fn a_heartbeat_costs_time_and_no_jobs() {
+        let none = Events::default();
+        let beats = paid(
+            variant("pedf-vd/heartbeat").unwrap(),
+            part::MONITORING,
+            &none,
+            (1, 5_000_000),
+        );
+        assert!((beats - 5.0).abs() < 1e-9);
+        let looks = paid(
+            variant("pedf-vd/manager").unwrap(),
+            part::MONITORING,
+            &none,
+            (1, 5_000_000),
+        );
+        assert!(looks.abs() < 1e-9);
+    }
+}

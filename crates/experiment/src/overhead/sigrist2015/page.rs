@@ -1,0 +1,284 @@
+//! The page about what was measured: verdicts, figures, tables.
+
+use super::run::Run;
+use super::variant::{Kind, variant};
+use crate::number::as_f64;
+use std::fmt::Write as _;
+use vestal_result::shares::{Accepted, Alternative, PerCpuShare, ShareCell, Shares};
+
+/// The whole page. `command` measured it; `charts` are the names of the files of figures.
+#[must_use]
+pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]) -> String {
+    let mut page = String::new();
+    let seconds = as_f64(shares.interval_ns) / 1e9;
+    let _ = writeln!(
+        page,
+        "# Sigrist et al. (2015), Fig. 6 to 8, 10, 12 and Table II, on this machine: {}\n\n\
+         `{command}`, vestal {version}; up to {} sets for each cell, {seconds} s each. A share is a part of the time of those CPUs that \
+         have tasks. What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
+         simulations of the sets; it decides no claim.",
+        shares.machine, shares.sets
+    );
+    if shares.interrupted {
+        page.push_str("\nIt was stopped: what was complete until then is shown.\n");
+    }
+    page.push_str("\n## Claims\n\n");
+    claims(&mut page, shares);
+    for finding in &shares.claims {
+        let _ = writeln!(
+            page,
+            "\n**{}** {} {}.",
+            finding.claim, finding.verdict, finding.numbers
+        );
+    }
+    for kind in Kind::ALL {
+        let _ = writeln!(page, "\n## {}: shares in percent\n", kind.title());
+        cells(&mut page, &shares.cells, kind);
+    }
+    page.push_str("\n## Table II: the flight management system, shares in percent\n\n");
+    cells(&mut page, &shares.flight, Kind::Frames);
+    page.push_str("\n## What each alternative costs\n\n");
+    alternatives(&mut page, &shares.alternatives);
+    page.push_str("\n## Figures\n\n");
+    for chart in charts {
+        let _ = writeln!(page, "![{0}]({0})", chart);
+    }
+    page.push_str("\n## What was compared\n\n| variant | is |\n|---|---|\n");
+    for one in &shares.variants {
+        let why = one.not_run.as_ref();
+        let what = why.map_or_else(|| one.what.clone(), |why| format!("not measured: {why}"));
+        let _ = writeln!(page, "| {} | {what} |", one.name);
+    }
+    page
+}
+
+/// A measurement that is kept under `link`, in short, for a page that links to it. `runs` are all there were.
+#[must_use]
+pub fn in_short(
+    shares: &Shares,
+    (command, version): (&str, &str),
+    (runs, link): (&[Run], &str),
+) -> String {
+    let kept = runs.iter().filter(|run| run.kept).count();
+    let mut page = format!(
+        "{}; {} sets for each place by `{command}`, vestal {version}. Of {} runs {kept} count; in the others a deadline was missed or a \
+         frame was late. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind \
+         each verdict]({link}).\n\n",
+        shares.machine,
+        shares.sets,
+        runs.len(),
+    );
+    claims(&mut page, shares);
+    page.push_str("\n### What each alternative costs\n\n");
+    alternatives(&mut page, &shares.alternatives);
+    page
+}
+
+/// The verdicts.
+fn claims(page: &mut String, shares: &Shares) {
+    page.push_str("| | whose | claim | found |\n|---|---|---|---|\n");
+    for (number, finding) in (1..).zip(&shares.claims) {
+        let _ = writeln!(
+            page,
+            "| {number} | {} | {} | **{}** |",
+            finding.of, finding.claim, finding.verdict
+        );
+    }
+}
+
+/// A row for each cell of a kind, a column for each of its parts.
+fn cells(page: &mut String, all: &[ShareCell], kind: Kind) {
+    let parts = kind.parts();
+    let head = ["set", "CPUs", "U/m", "variant", "sets (left out)"];
+    let tail = ["scheduler", "most of a CPU", "system", "most of a CPU"];
+    let columns: Vec<&str> = head.iter().chain(parts).chain(&tail).copied().collect();
+    let _ = writeln!(
+        page,
+        "| {} |\n|{}",
+        columns.join(" | "),
+        "---|".repeat(columns.len())
+    );
+    let of_kind = |cell: &&ShareCell| variant(&cell.variant).is_some_and(|v| v.kind == kind);
+    for cell in all.iter().filter(of_kind) {
+        let mut row = vec![
+            cell.set.clone(),
+            cell.cpus.to_string(),
+            cell.utilization_permille.map_or_else(
+                || "-".to_owned(),
+                |permille| format!("{}", f64::from(permille) / 1000.0),
+            ),
+            match cell.extrapolated {
+                true => format!("{} *extrapolated*", cell.variant),
+                false => cell.variant.clone(),
+            },
+            format!("{} ({})", cell.runs, cell.left_out),
+        ];
+        row.extend(
+            parts
+                .iter()
+                .map(|part| percent(cell.parts.get(part).map(|found| found.mean))),
+        );
+        let both = |found: Option<PerCpuShare>| {
+            [
+                found.map(|found| found.mean),
+                found.and_then(|found| found.max),
+            ]
+        };
+        row.extend(both(Some(cell.scheduler)).map(percent));
+        row.extend(both(cell.system).map(percent));
+        let _ = writeln!(page, "| {} |", row.join(" | "));
+    }
+}
+
+/// A row for each alternative: its share of the time, and by utilization which share of drawn sets is accepted.
+fn alternatives(page: &mut String, all: &[Alternative]) {
+    let mut points: Vec<u32> = all
+        .iter()
+        .flat_map(|one| &one.accepted)
+        .map(|found| found.utilization_permille)
+        .collect();
+    points.sort_unstable();
+    points.dedup();
+    let Some(cpus) = all.first().map(|one| one.cpus) else {
+        page.push_str("Not measured.\n");
+        return;
+    };
+    let _ = writeln!(
+        page,
+        "Time in percent at U/m = 0.2 on {cpus} CPUs; sets for {cpus} CPUs that the policy's test accepts without overheads, with the mean \
+         and with the largest of each as measured here, in percent of those drawn.\n"
+    );
+    let columns: Vec<String> = points
+        .iter()
+        .map(|point| format!("U/m {}: without, mean, max", f64::from(*point) / 1000.0))
+        .collect();
+    let _ = writeln!(
+        page,
+        "| variant | scheduler | system | {} |\n|---|---|---|{}",
+        columns.join(" | "),
+        "---|".repeat(columns.len())
+    );
+    for one in all {
+        let accepted = points.iter().map(|point| {
+            let mut found = one.accepted.iter();
+            found
+                .find(|found| found.utilization_permille == *point)
+                .map_or_else(|| "-".to_owned(), of_drawn)
+        });
+        let accepted: Vec<String> = accepted.collect();
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} |",
+            one.variant,
+            percent(one.scheduler),
+            percent(one.system),
+            accepted.join(" | ")
+        );
+    }
+}
+
+fn of_drawn(found: &Accepted) -> String {
+    let share = |count: u32| {
+        format!(
+            "{:.1}",
+            f64::from(count) * 100.0 / f64::from(found.sets.max(1))
+        )
+    };
+    [found.without, found.mean, found.max].map(share).join(", ")
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.4}", share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claims::{Measured, findings};
+    use super::super::made_up::{drawn, made};
+    use super::super::table::Table;
+    use super::*;
+    use vestal_result::Format;
+
+    fn shares() -> Shares {
+        let runs = vec![
+            made(drawn(2, 200), 0, "ftts/spin", 1_230),
+            made(drawn(2, 200), 0, "pedf-vd/manager", 800),
+        ];
+        let table = Table::of(runs);
+        let mut cells = table.cells();
+        cells.push(ShareCell {
+            cpus: 8,
+            extrapolated: true,
+            system: None,
+            ..cells[0].clone()
+        });
+        Shares {
+            format: Format::V1,
+            bench: "overhead".to_owned(),
+            paper: "sigrist2015".to_owned(),
+            machine: "a machine".to_owned(),
+            interval_ns: 2_400_000_000,
+            sets: 10,
+            interrupted: false,
+            variants: vec![vestal_result::bench::Variant {
+                name: "ftts/sigrist2015".to_owned(),
+                what: "threads".to_owned(),
+                policy: "ftts".to_owned(),
+                not_run: Some("why not".to_owned()),
+            }],
+            claims: findings(Measured {
+                table: &table,
+                extrapolated: &[],
+            }),
+            cells,
+            flight: Vec::new(),
+            alternatives: vec![Alternative {
+                variant: "ftts/spin".to_owned(),
+                cpus: 2,
+                scheduler: Some(0.00123),
+                system: None,
+                accepted: vec![Accepted {
+                    utilization_permille: 400,
+                    sets: 8,
+                    without: 4,
+                    mean: 2,
+                    max: 1,
+                }],
+            }],
+            mechanisms: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_page_holds_what_was_measured_and_says_what_was_not() {
+        let shares = shares();
+        let files = ["ftts-over-cpus.svg".to_owned()];
+        let page = page(&shares, ("vestal bench", "1"), &files);
+        for words in [
+            "on this machine: a machine",
+            "up to 10 sets for each cell, 2.4 s each",
+            "| drawn | 2 | 0.2 | ftts/spin | 1 (0) | 0.0205 |",
+            "| drawn | 8 | 0.2 | ftts/spin *extrapolated* | 1 (0) |",
+            "| drawn | 2 | 0.2 | pedf-vd/manager | 1 (0) | 0.0200 |",
+            "U/m 0.4: without, mean, max |",
+            "| ftts/spin | 0.1230 | - | 50.0, 25.0, 12.5 |",
+            "| ftts/sigrist2015 | not measured: why not |",
+            "![ftts-over-cpus.svg](ftts-over-cpus.svg)",
+        ] {
+            assert!(page.contains(words), "{words} is not in {page}");
+        }
+        for finding in &shares.claims {
+            let row = format!("| {} | **{}** |", finding.claim, finding.verdict);
+            assert!(page.contains(&row), "{row}");
+        }
+        assert!(!page.contains("It was stopped"));
+        let stopped = Shares {
+            interrupted: true,
+            alternatives: Vec::new(),
+            ..shares
+        };
+        let page = super::page(&stopped, ("", ""), &files);
+        assert!(page.contains("It was stopped"));
+        assert!(page.contains("costs\n\nNot measured.\n"), "{page}");
+    }
+}

@@ -1,0 +1,135 @@
+//! How much is measured.
+
+use super::run::{Place, Platform};
+use std::time::Duration;
+
+/// How much is measured, and how much is reckoned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Numbers of CPUs of runs.
+    pub cpus: &'static [u16],
+    /// Utilizations for each CPU, in thousandths.
+    pub permille: &'static [u32],
+    /// How many sets for each of both, and runs of each file.
+    pub sets: u32,
+    /// How long a run of a drawn set takes.
+    pub interval: Duration,
+    /// The flight management system: on how many CPUs, and how long.
+    pub flight: &'static [Place],
+    /// How long a run of it takes.
+    pub flight_interval: Duration,
+    /// Numbers of CPUs for which shares are extrapolated.
+    pub extrapolated: &'static [u16],
+    /// How many sets for each.
+    pub extrapolated_sets: u32,
+    /// How many sets tests are asked about with the overheads of each alternative.
+    pub asked_sets: u32,
+    /// At these utilizations for each CPU, in thousandths.
+    pub asked: &'static [u32],
+    /// How long runs take that measure what a mechanism costs.
+    pub costs: Duration,
+}
+
+/// The utilization for each CPU at which the paper varies the number of CPUs (Fig. 6), in thousandths.
+pub const NORMAL: u32 = 200;
+/// The CPUs of the sets that tests are asked about.
+pub const ASKED_CPUS: u16 = 2;
+
+const fn flight(platform: Platform, cpus: u16) -> Place {
+    Place::Flight { platform, cpus }
+}
+
+/// All of it. An interval is a whole number of all hyperperiods of the sets.
+pub const FULL: Plan = Plan {
+    cpus: &[1, 2],
+    permille: &[100, NORMAL, 400],
+    // With eleven the interval of one of six medians exists; one of them may be lost.
+    sets: 12,
+    interval: Duration::from_millis(2400),
+    flight: &[
+        flight(Platform::Phi, 2),
+        flight(Platform::I5, 2),
+        flight(Platform::Phi, 1),
+        flight(Platform::I5, 1),
+    ],
+    flight_interval: Duration::from_secs(2),
+    extrapolated: &[2, 4, 8, 16, 32],
+    extrapolated_sets: 20,
+    asked_sets: 200,
+    asked: &[NORMAL, 400, 600],
+    costs: Duration::from_secs(1),
+};
+
+/// A quick look: structure, not precision.
+pub const QUICK: Plan = Plan {
+    permille: &[NORMAL],
+    sets: 2,
+    interval: Duration::from_millis(400),
+    flight: &[flight(Platform::I5, 1)],
+    flight_interval: Duration::from_millis(400),
+    extrapolated: &[2, 4],
+    extrapolated_sets: 2,
+    asked_sets: 10,
+    asked: &[NORMAL],
+    costs: Duration::from_millis(400),
+    ..FULL
+};
+
+impl Plan {
+    /// With another number of sets.
+    #[must_use]
+    pub fn repeated(self, sets: Option<u32>) -> Self {
+        let sets = sets.unwrap_or(self.sets);
+        Self { sets, ..self }
+    }
+
+    /// Everything that is run, on at most so many CPUs.
+    pub fn places(&self, most: u16) -> impl Iterator<Item = Place> {
+        let drawn = self.cpus.iter().flat_map(|&cpus| {
+            let each = self.permille.iter();
+            each.map(move |&permille| Place::Drawn { cpus, permille })
+        });
+        let all = drawn.chain(self.flight.iter().copied());
+        all.filter(move |place| place.cpus() <= most)
+    }
+
+    /// Everything that is reckoned.
+    pub fn reckoned(&self) -> impl Iterator<Item = Place> {
+        self.extrapolated.iter().flat_map(|&cpus| {
+            let each = self.permille.iter();
+            each.map(move |&permille| Place::Drawn { cpus, permille })
+        })
+    }
+
+    /// How long a run takes.
+    #[must_use]
+    pub const fn interval_of(&self, place: Place) -> Duration {
+        match place {
+            Place::Drawn { .. } => self.interval,
+            Place::Flight { .. } => self.flight_interval,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_more_cpus_than_there_are_is_left_out() {
+        assert_eq!(FULL.places(2).count(), 10);
+        assert_eq!(FULL.places(1).count(), 5);
+        assert_eq!(QUICK.places(2).count(), 3);
+        assert_eq!(FULL.reckoned().count(), 15);
+        assert_eq!(FULL.repeated(Some(3)).sets, 3);
+        assert_eq!(FULL.repeated(None), FULL);
+    }
+
+    /// Periods are of one chain, so that a hyperperiod is its longest.
+    #[test]
+    fn an_interval_has_whole_hyperperiods_of_every_chain() {
+        for hyperperiod in [800, 600] {
+            assert_eq!(FULL.interval.as_millis() % hyperperiod, 0);
+        }
+    }
+}

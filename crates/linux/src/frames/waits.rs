@@ -1,0 +1,75 @@
+//! How a thread of a run with a frame table waits for the domain and at barriers, and what it notes of that.
+
+use super::barrier::Meeting;
+use super::common::{Common, Taken};
+use super::record::WalkRecord;
+use crate::account::{Duty, Thread, Wanted};
+use crate::evidence::Intervals;
+use crate::launch::SharedCpu;
+use crate::recording::Tracer;
+use crate::stamps::Stamp;
+use crate::sys::clock::monotonic_nanos;
+use crate::words::{Passed, Ticket};
+
+/// The notes of a thread about itself.
+pub(super) type OwnNotes = Intervals;
+
+/// Those of the calling thread, which is no worker, on this CPU.
+pub(super) fn notes_of(thread: Thread, cpu: &SharedCpu) -> OwnNotes {
+    Intervals::of_this_thread(thread, cpu)
+}
+
+/// The notes of a thread about itself, and its records, if it has any.
+pub(super) type Own<'a> = (&'a mut Intervals, Option<&'a Tracer>);
+
+/// To be called last of all before the kernel is asked to wait, after what was `duty`.
+fn about_to_wait(own: &mut Intervals, trace: Option<&Tracer>, duty: Duty) {
+    match trace {
+        Some(trace) => own.wait(duty, trace),
+        None => own.wait_untraced(duty),
+    }
+}
+
+/// The domain. If another thread has it, this one waits: what passes from when that leaves it is no part of its duty.
+pub(super) fn domain<'c>(common: &'c Common, (own, trace): Own<'_>, duty: Duty) -> Taken<'c> {
+    if let Some(domain) = common.free_domain() {
+        return domain;
+    }
+    about_to_wait(own, trace, duty);
+    let domain = common.domain();
+    trace.inspect(|trace| trace.open());
+    let now = monotonic_nanos();
+    let wanted = Wanted::Since(common.freed().min(now));
+    own.wake(wanted, now);
+    trace.inspect(|trace| trace.close());
+    domain
+}
+
+/// Waits at the barrier, after what was `duty`; `counts`: others wait for it to go on. Gives when it was opened, by the clock and what that is measured by; none if it
+/// was closed for good.
+pub(super) fn meet(
+    common: &Common,
+    (meeting, ticket): (&dyn Meeting, Ticket),
+    (own, trace): Own<'_>,
+    duty: Duty,
+    (record, counts): (&mut WalkRecord, bool),
+) -> Option<Stamp> {
+    about_to_wait(own, trace, duty);
+    let begun = common.stamps.now();
+    let passed = meeting.wait(ticket);
+    trace.inspect(|trace| trace.open());
+    let now = common.stamps.now();
+    let (since, wanted) = match passed {
+        Passed::Open => {
+            let since = common.opened();
+            (since, common.let_go(since, now))
+        }
+        Passed::Closed => (now, now.monotonic),
+    };
+    own.wake(Wanted::Since(wanted), now.monotonic);
+    trace.inspect(|trace| trace.close());
+    (passed == Passed::Open).then(|| {
+        record.note_passed(common, (begun, counts), (since, now));
+        since
+    })
+}
