@@ -1,9 +1,9 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness ftts damage steady bench
+.PHONY: help demo check test soundness ftts damage steady sweep-stolen bench
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: ## build, then check, analyse, simulate and run the flight management system
 	@scripts/setup.sh demo
@@ -31,6 +31,10 @@ damage: ## the long campaign of damages to results (minutes)
 steady: ## the real-time tests twenty times in a row, on a machine that does nothing else (2.6 hours)
 	@scripts/setup.sh test
 	@scripts/repeat.sh 20 real
+
+sweep-stolen: ## a thief of CPU time at every instant of a frame, on a machine that does nothing else (4 minutes)
+	@scripts/setup.sh test
+	@scripts/sweep-stolen.sh
 
 bench: ## every benchmark against its limits
 	@scripts/setup.sh bench

@@ -179,6 +179,7 @@ impl JobContext<'_> {
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         self.note_away();
         let end = self.looked.cpu.saturating_add(amount.as_nanos());
+        let mut kept = self.keeps_its_priority();
         loop {
             // The last round too ends with a look at the clock: stolen time that the kernel charged to
             // this thread may be what completes the amount.
@@ -189,7 +190,8 @@ impl JobContext<'_> {
             #[cfg(feature = "real")]
             self.own.delay(crate::fault::Point::BurnLook);
             let mut others = self.own.others();
-            if self.keeps_its_priority() {
+            let keeps = self.keeps_its_priority();
+            if keeps {
                 if others != before.others {
                     // They may have come between the two readings above: then the next jump is not theirs.
                     others = self.own.others();
@@ -198,7 +200,10 @@ impl JobContext<'_> {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
                 self.own.burns(wall);
+            } else if kept && others == before.others {
+                self.note_met_by_the_end(before, (wall, cpu));
             }
+            kept = keeps;
             self.looked = ClockLook { wall, cpu, others };
             if !goes_on {
                 break;
@@ -221,14 +226,7 @@ impl JobContext<'_> {
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
-        let executed = self.looked.cpu.saturating_sub(before.cpu);
-        let away = self.looked.wall.saturating_sub(before.wall);
-        if away.saturating_sub(executed) < SWITCH_NANOS_MAX {
-            return;
-        }
-        let waited = self.count_since().nanos;
-        let alone = self.looked.others == before.others;
-        if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
+        if let Some(waited) = self.away_since(before) {
             self.trace.open();
             let now = monotonic_nanos();
             self.own.note(Note::Away { now, waited });
@@ -236,12 +234,41 @@ impl JobContext<'_> {
         }
     }
 
-    /// The body has returned. If it looked at the clock just before, nothing can be missing, and the clock of the
-    /// system alone, which costs no system call, says so.
-    pub(crate) fn end_looking(&mut self) {
-        if monotonic_nanos().saturating_sub(self.looked.wall) >= SWITCH_NANOS_MAX {
-            self.note_away();
+    /// How long the thread was ready and had no CPU from a look until the last one, if no thread of the run had it.
+    fn away_since(&mut self, before: ClockLook) -> Option<u64> {
+        let executed = self.looked.cpu.saturating_sub(before.cpu);
+        let away = self.looked.wall.saturating_sub(before.wall);
+        if away.saturating_sub(executed) < SWITCH_NANOS_MAX {
+            return None;
         }
+        let waited = self.count_since().nanos;
+        let alone = self.looked.others == before.others;
+        (alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority()).then_some(waited)
+    }
+
+    /// The body has returned: gives what the CPU clock says and what the clock of the system says after it. What passed since
+    /// the last look is noted with these, so that nothing is between it and the interval that begins there; just after
+    /// a look that costs no system call. If `opens`, a group of records is open from before.
+    pub(crate) fn end(&mut self, opens: bool) -> (u64, u64) {
+        let used = own_cpu_nanos();
+        self.trace.open();
+        let finished = monotonic_nanos();
+        let before = self.looked;
+        if finished.saturating_sub(before.wall) >= SWITCH_NANOS_MAX {
+            self.looked = ClockLook {
+                others: self.own.others(),
+                wall: finished,
+                cpu: used,
+            };
+            if let Some(waited) = self.away_since(before) {
+                let now = finished;
+                self.own.note(Note::Away { now, waited });
+            }
+        }
+        if !opens {
+            self.trace.close();
+        }
+        (used, finished)
     }
 
     /// What the kernel counted of this thread since the last reading, which this one replaces.
@@ -253,6 +280,25 @@ impl JobContext<'_> {
             nanos: now.nanos.saturating_sub(before.nanos),
             times: now.times.saturating_sub(before.times),
         }
+    }
+
+    /// Between two looks the job lost its priority, and no other thread of the run noted anything on its CPU. If it is the end of
+    /// the run that met it, what was stolen until then no thread has noted that lives elsewhere.
+    fn note_met_by_the_end(&mut self, before: ClockLook, (wall, cpu): (u64, u64)) {
+        if self.jobs.lost_its_priority(self.job.sequence) || self.suspension.is_suspended() {
+            return;
+        }
+        let stopped = self.own.stopped_at().unwrap_or(wall).min(wall);
+        if stopped.saturating_sub(before.wall) < STOLEN_NANOS_MIN {
+            return;
+        }
+        let since = self.count_since();
+        self.own.note(Note::Jump {
+            from: before.wall,
+            to: stopped,
+            charged: cpu.min(self.jobs.at_stop()).saturating_sub(before.cpu),
+            counted: self.own.is_counted().then_some(since),
+        });
     }
 
     /// The clock jumped from one reading to the next, with `charged` on this thread's account.

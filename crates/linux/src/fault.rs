@@ -115,6 +115,20 @@ pub fn fork_thief(
     sys::process::fork_thief(cpu, priority, (burst_ms * MS, period_ms * MS, life_ms * MS))
 }
 
+/// The same, a microsecond later from period to period: whatever has that period is met everywhere in the course of time.
+///
+/// # Errors
+/// What the system call says.
+pub fn fork_wandering_thief(
+    cpu: usize,
+    priority: i32,
+    (burst_ms, period_ms, life_ms): (u64, u64, u64),
+) -> std::io::Result<i32> {
+    const MS: u64 = 1_000_000;
+    let period = period_ms * MS + 1_000;
+    sys::process::fork_thief(cpu, priority, (burst_ms * MS, period, life_ms * MS))
+}
+
 /// The CPUs that the calling thread may use.
 ///
 /// # Errors

@@ -20,10 +20,12 @@ pub fn fork_thief(
     (burst, period, life): (u64, u64, u64),
 ) -> io::Result<libc::pid_t> {
     fork(|| {
-        let placed = super::sched::pin_to(cpu).and_then(|()| match priority {
+        // The class first: a thread without it gets nothing on a processor that a real-time thread has.
+        let ranked = match priority {
             0 => Ok(()),
             _ => super::sched::set_fifo(super::sched::own_tid(), priority),
-        });
+        };
+        let placed = ranked.and_then(|()| super::sched::pin_to(cpu));
         let start = monotonic_nanos();
         let mut next = start;
         while placed.is_ok() && next < start + life {

@@ -174,6 +174,35 @@ fn what_others_take_on_one_cpu_leaves_it_undecided_why_jobs_were_dropped() {
     }
 }
 
+/// The same of a thief that comes a microsecond later every second frame. In the 200 seconds of `VESTAL_CAMPAIGN=long` it comes at
+/// every instant of a frame: whatever a walker is about then, what is taken from it is found. In two seconds it comes
+/// a few times in each millisecond of a frame.
+#[test]
+fn a_thief_is_found_at_whichever_instant_of_a_frame_it_comes() {
+    let is_long = std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long");
+    let (seconds, period, least) = if is_long {
+        (200, 20, 2_000)
+    } else {
+        (2, 27, 1)
+    };
+    let times = (4, period, 1_000 * (seconds + 1));
+    let thief = vestal_linux::fault::fork_wandering_thief(1, 99, times).unwrap();
+    let span = format!("{seconds}s");
+    let options = ["--scenario", "lo", "--for", &span, "--format", "json"];
+    let fixed = ["run", FRAMES, "--policy", "ftts", "--cpus", "0,1"];
+    let done = vestal(&[&fixed[..], &options].concat());
+    vestal_linux::fault::reap(thief).unwrap();
+    let [jobs, frames] = ["jobs", "frames"].map(|key| done.json()[key].clone());
+    let missed = [&jobs["missed_guaranteed"], &jobs["missed_undecided"]];
+    let dropped = [&frames["unprovoked"], &frames["unprovoked_undecided"]];
+    let what = format!("{jobs} {frames}");
+    assert_eq!(missed[0], missed[1], "{what}");
+    assert_eq!(dropped[0], dropped[1], "{what}");
+    let found = [missed, dropped].map(|[all, _]| all.as_u64().unwrap());
+    assert!(found.iter().sum::<u64>() >= least, "{what}");
+    assert_eq!(done.exit, 5, "{}", done.stderr);
+}
+
 /// No manager shows that it lives, and no watchdog waits for that.
 #[test]
 fn a_run_of_seconds_comes_to_its_end() {

@@ -108,6 +108,11 @@ impl Intervals {
         self.cpu.notes.activity().wrapping_sub(self.written)
     }
 
+    /// The clock when the CPU ended; none if it has not.
+    pub(crate) fn stopped_at(&self) -> Option<u64> {
+        Some(self.cpu.stopped_at.get()).filter(|&stopped| stopped > 0)
+    }
+
     /// Its job burns, and looks at the clock.
     pub(crate) fn burns(&self, now: u64) {
         self.cpu.online.burns(now);
@@ -261,7 +266,20 @@ impl Intervals {
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.executed));
         if away >= SWITCH_NANOS_MAX {
-            self.open(cpu);
+            let waited = self.open(cpu).map_or(0, |waited| waited.nanos);
+            let took = self.began.saturating_sub(now);
+            // Between the two clock readings, as when the thread gets the CPU.
+            if took >= SWITCH_NANOS_MAX {
+                let opened = Note::Opened {
+                    thread: self.thread,
+                    since: None,
+                    now,
+                    began: self.began,
+                    waited: waited.min(took),
+                    alone: self.others == self.others(),
+                };
+                self.write(opened);
+            }
         } else {
             (self.began, self.executed) = (now, cpu);
             self.body_waited = self.body_waited.saturating_add(away);

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// Shared by all walkers, by the watchdog, which closes the barrier, and by who started the run.
 pub(super) struct Common {
     domain: Mutex<Domain>,
-    /// The clock when who had the domain was about to leave it to others.
-    freed: Latest<u64>,
+    /// For how long threads had the domain until it was left to others last, in nanoseconds. Whoever has it writes this.
+    held: Latest<u64>,
     /// By CPU, how many jobs of its sequence its walker has begun. The walker writes it; who started the run reads it when
     /// that is over, also where a body does not return.
     begun: Vec<Latest<u64>>,
@@ -40,7 +40,7 @@ impl Common {
     ) -> Self {
         Self {
             domain: Mutex::new(domain),
-            freed: Latest::default(),
+            held: Latest::default(),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
             meetings,
             keeps_nanos,
@@ -54,8 +54,15 @@ impl Common {
     /// The domain. A walker that panicked with the lock has ended the run, and what it left is whole enough to count.
     pub(super) fn domain(&self) -> Taken<'_> {
         let domain = self.domain.lock().unwrap_or_else(PoisonError::into_inner);
-        let freed = &self.freed;
-        Taken { domain, freed }
+        self.taken(domain)
+    }
+
+    fn taken<'a>(&'a self, domain: MutexGuard<'a, Domain>) -> Taken<'a> {
+        Taken {
+            domain,
+            since: monotonic_nanos(),
+            held: &self.held,
+        }
     }
 
     /// The same if nobody has it.
@@ -65,13 +72,12 @@ impl Common {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        let freed = &self.freed;
-        Some(Taken { domain, freed })
+        Some(self.taken(domain))
     }
 
-    /// The clock when the domain was left to others last.
-    pub(super) fn freed(&self) -> u64 {
-        self.freed.get()
+    /// For how long threads had the domain that have left it again, in nanoseconds.
+    pub(super) fn held(&self) -> u64 {
+        self.held.get()
     }
 
     /// The walker of a CPU has begun so many jobs of its sequence.
@@ -136,7 +142,9 @@ impl Common {
 /// The domain, as long as a thread has it.
 pub(super) struct Taken<'a> {
     domain: MutexGuard<'a, Domain>,
-    freed: &'a Latest<u64>,
+    /// The clock then.
+    since: u64,
+    held: &'a Latest<u64>,
 }
 
 impl Deref for Taken<'_> {
@@ -156,6 +164,7 @@ impl DerefMut for Taken<'_> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // With the lock: one thread at a time writes it.
-        self.freed.set(monotonic_nanos());
+        let held = monotonic_nanos().saturating_sub(self.since);
+        self.held.set(self.held.get().saturating_add(held));
     }
 }

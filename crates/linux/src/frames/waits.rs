@@ -30,19 +30,30 @@ fn about_to_wait(own: &mut Intervals, trace: Option<&Tracer>, duty: Duty) {
     }
 }
 
-/// The domain. If another thread has it, this one waits: what passes from when that leaves it is no part of its duty.
+/// The domain. If another thread has it, this one waits: as long as others have it meanwhile. What it waits longer is no part
+/// of its duty, wherever in between that is: it stands at the end of the wait. Whoever has the domain when the wait begins may
+/// have had it for a while, which counts for the wait.
 pub(super) fn domain<'c>(common: &'c Common, (own, trace): Own<'_>, duty: Duty) -> Taken<'c> {
     if let Some(domain) = common.free_domain() {
         return domain;
     }
+    let (begun, held) = (monotonic_nanos(), common.held());
     about_to_wait(own, trace, duty);
     let domain = common.domain();
     trace.inspect(|trace| trace.open());
     let now = monotonic_nanos();
-    let wanted = Wanted::Since(common.freed().min(now));
-    own.wake(wanted, now);
+    own.wake(
+        Wanted::Since(free_since(begun, [held, common.held()]).min(now)),
+        now,
+    );
     trace.inspect(|trace| trace.close());
     domain
+}
+
+/// Since when nothing has kept a thread that has waited since `begun` but the machine, if others had had what it waits for for so
+/// long in all before and after that. It may have been free in between, and others had it again.
+fn free_since(begun: u64, [before, after]: [u64; 2]) -> u64 {
+    begun.saturating_add(after.saturating_sub(before))
 }
 
 /// Waits at the barrier, after what was `duty`; `counts`: others wait for it to go on. Gives when it was opened, by the clock and what that is measured by; none if it
@@ -72,4 +83,16 @@ pub(super) fn meet(
         record.note_passed(common, (begun, counts), (since, now));
         since
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A walker waits from 100 on. Another thread has the domain from 95 to 110 and, as the first is kept from running,
+    /// from 3000 to 3020 again. When it runs at 4000, all but 35 of that was taken from it; since 3020 it was 980.
+    #[test]
+    fn who_has_the_domain_again_explains_no_wait_in_between() {
+        assert_eq!(free_since(100, [500, 535]), 135);
+    }
 }

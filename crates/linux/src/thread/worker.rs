@@ -257,12 +257,7 @@ impl RunningWorker<'_> {
         task.jobs.start_account(base);
         self.own.begin_body(started, base);
         self.trace.close();
-        let completed = self.call_body(sequence, release);
-        let used = own_cpu_nanos();
-        if records_jobs {
-            self.trace.open();
-        }
-        let finished = monotonic_nanos();
+        let (completed, (used, finished)) = self.call_body(sequence, release);
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::BodyEnd);
         self.own.end_body(finished, used);
@@ -306,8 +301,9 @@ impl RunningWorker<'_> {
         self.own.note_dropped(task, sequence, why);
     }
 
-    /// Runs the body of one job; says whether it did all its work.
-    fn call_body(&mut self, sequence: u64, release: u64) -> bool {
+    /// Runs the body of one job; says whether it did all its work, and what [`JobContext::end`] says. If jobs are recorded here,
+    /// the group of records about its end is open.
+    fn call_body(&mut self, sequence: u64, release: u64) -> (bool, (u64, u64)) {
         let (cpu, task) = (self.cpu, self.task);
         let mut job = JobContext {
             run: &cpu.run,
@@ -335,7 +331,6 @@ impl RunningWorker<'_> {
             (self.body)(&mut job)
         }));
         job.observe(false);
-        job.end_looking();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
             let mut counts = Suspensions::default();
@@ -351,14 +346,16 @@ impl RunningWorker<'_> {
                 job.own.note(Note::Task(task.id.index(), suspended));
             }
         }
-        match outcome {
+        let end = job.end(cpu.terms.duties.records_jobs());
+        let completed = match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 cpu.stop_for_body(task.id, message_of(panic.as_ref()));
                 cpu.kick_manager();
                 false
             }
-        }
+        };
+        (completed, end)
     }
 
     /// The thread runs because a job was released.

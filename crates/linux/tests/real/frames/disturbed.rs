@@ -11,7 +11,9 @@ use vestal_core::{
     ContractViolation, CpuId, Duration, Fact, Instant, Notice, Permit, Plan, Scheduler,
     TaskConfiguration, TaskId,
 };
-use vestal_linux::fault::{Delay, Fault, How, Point, fork_thief, monotonic_nanos, reap};
+use vestal_linux::fault::{
+    Delay, Fault, How, Point, fork_thief, monotonic_nanos, reap, set_affinity,
+};
 use vestal_linux::report::{Cause, CpuReport, Duty, FrameCounts};
 use vestal_linux::{Barrier, BoxedScheduler, CpuSpec, Executive, Frames, RunError};
 
@@ -130,6 +132,39 @@ fn time_that_is_stolen_from_one_cpu_is_named_there_and_excuses_what_is_dropped_o
         assert_eq!(unprovoked_undecided, unprovoked, "{:#?}", ran.report);
         assert_eq!(ran.report.jobs.missed_outside_gaps, 0);
     });
+}
+
+/// A thread of another process has CPU 1 from the middle of the last job until long after the run, which the watchdog ends from
+/// CPU 0: nobody notes anything on CPU 1 before that job comes to its end.
+#[test]
+fn time_that_is_stolen_while_the_run_ends_excuses_the_job_that_the_end_met() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    let (says, is_there) = std::sync::mpsc::channel();
+    // It gets CPU 0 when that waits for the other one.
+    let forks = std::thread::spawn(move || {
+        set_affinity(&places[..1]).unwrap();
+        is_there.recv().unwrap();
+        fork_thief(places[1], 99, (60, 60, 1)).unwrap()
+    });
+    let demand = move |place| match place {
+        (1, 2, 9) => {
+            says.send(()).unwrap();
+            ms(5)
+        }
+        (0, 2, 9) => ms(0),
+        place => usual(place),
+    };
+    let log = Log::default();
+    let set = Executive::new(settings()).frames(common(2, Barrier::Pthread));
+    let set = with_tasks(set, &places, CpuSpec::common, demand, &log);
+    let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
+    reap(forks.join().unwrap()).unwrap();
+    let low = &jobs(&report)[1][2];
+    assert_eq!((low.unfinished, low.missed), (1, 1), "{report:#?}");
+    assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
 }
 
 /// A walker that takes 9 ms to begin a job is late by itself: that is nobody else's time, and excuses no job that is dropped
