@@ -77,8 +77,10 @@ pub(crate) struct Managed {
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
-    /// When it did so last.
+    /// When it went to wait again after it had done so last.
     looked: u64,
+    /// Whether this round is one in which it does.
+    is_look: bool,
     /// When the running job has used its budget up, unless others have the CPU meanwhile.
     due: u64,
     /// Whether the monitor called then, or later.
@@ -115,6 +117,7 @@ impl Managed {
             },
             budget_look: u64::MAX,
             looked: 0,
+            is_look: false,
             due: 0,
             is_due: false,
             look_again: false,
@@ -190,9 +193,7 @@ impl Driver for Managed {
     fn round(&mut self, control: &mut Control<'_>, woken: &Option<i32>, now: u64) -> Step {
         let by_monitor =
             woken.is_some_and(|signal| signal != kick_signal()) || self.budget_look <= now;
-        if by_monitor {
-            self.looked = now;
-        }
+        self.is_look = by_monitor;
         self.is_due = by_monitor && now >= self.due;
         self.count_look(control, by_monitor, now);
         self.step(control, now)
@@ -454,8 +455,12 @@ impl Managed {
                 None => return u64::MAX,
             },
         };
-        // Only after a look that came too early: see `crate::Config::bound`.
         let now = monotonic_nanos();
+        // Only after a look that came too early: see `crate::Config::bound`. It counts from here, however long the round took
+        // that looked: else the job, whose rest is over before it gets to run, would be looked at for ever.
+        if std::mem::take(&mut self.is_look) {
+            self.looked = now;
+        }
         let earliest = self.looked.saturating_add(control.terms.bound_nanos);
         let left = left.max(earliest.saturating_sub(now)).max(1);
         self.due = now.saturating_add(left);
@@ -527,7 +532,7 @@ mod tests {
     const LIMIT_NANOS: u64 = 1_000_000;
 
     #[test]
-    fn the_least_wait_counts_from_the_last_look_and_not_from_the_last_call() {
+    fn the_least_wait_counts_from_the_end_of_the_last_look_and_not_from_a_call() {
         let (enforces, futex) = (true, true);
         let terms = Terms {
             duties: Kind::Managed { enforces, futex }.duties(),
@@ -562,7 +567,14 @@ mod tests {
         assert!(managed.budget_look <= monotonic_nanos() + LIMIT_NANOS);
         let looked = managed.budget_look;
         managed.round(&mut control, &None, looked).unwrap();
+        let after = monotonic_nanos() + BOUND_NANOS;
         managed.arm(&control);
-        assert_eq!(managed.budget_look, looked + BOUND_NANOS);
+        let waits = after..=monotonic_nanos() + BOUND_NANOS;
+        assert!(waits.contains(&managed.budget_look));
+        // A call in between does not put it off.
+        let look = managed.budget_look;
+        managed.round(&mut control, &None, look - 1).unwrap();
+        managed.arm(&control);
+        assert_eq!(managed.budget_look, look);
     }
 }
