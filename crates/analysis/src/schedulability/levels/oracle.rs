@@ -1,5 +1,6 @@
 //! The same from drawings, tick by tick.
 
+use super::Order;
 use crate::parameters::{DispatchTable, task_id};
 use crate::problem::Row;
 use num_integer::Integer;
@@ -109,4 +110,75 @@ pub(super) fn burst(closed: &[bool]) -> u128 {
         i128::from(inside * cycle) - i128::from(sum * window)
     });
     excess.max().unwrap().unsigned_abs()
+}
+
+/// A run of level B: each task's jobs are released at these instants and execute C_i at its own level in open ticks. The
+/// longest response of each task among those complete before `end`; `None` if a deadline up to `end` is missed.
+pub(super) fn run(
+    is_closed: impl Fn(u64) -> bool,
+    rows: &[&Row],
+    releases: &[Vec<u64>],
+    order: Order,
+    (start, end): (u64, u64),
+) -> Option<Vec<u64>> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut longest = vec![0; rows.len()];
+    for tick in start..=end {
+        let late = |job: &Job| job.left > 0 && job.release + rows[job.task].deadline <= tick;
+        if jobs.iter().any(late) {
+            return None;
+        }
+        for (task, row) in rows.iter().enumerate() {
+            if releases[task].contains(&tick) {
+                jobs.push(Job {
+                    task,
+                    release: tick,
+                    left: row.own_wcet(),
+                });
+            }
+        }
+        if is_closed(tick) {
+            continue;
+        }
+        let there = jobs.iter_mut().filter(|job| job.left > 0);
+        let first = there.min_by_key(|job| {
+            let row = rows[job.task];
+            match order {
+                Order::Deadlines => (job.release + row.deadline, job.task),
+                Order::Rates => (row.period, job.task),
+            }
+        });
+        if let Some(job) = first {
+            job.left -= 1;
+            if job.left == 0 {
+                longest[job.task] = longest[job.task].max(tick + 1 - job.release);
+            }
+        }
+        jobs.retain(|job| job.left > 0);
+    }
+    Some(longest)
+}
+
+/// For each phase of the cycle the run in which all tasks come together and then as early as possible: over the
+/// hyperperiod by deadlines, to the longest deadline by rates. The longest responses, `None` if a deadline is missed.
+pub(super) fn all_phases(closed: &[bool], rows: &[&Row], order: Order) -> Option<Vec<u64>> {
+    let cycle = closed.len() as u64;
+    let length = match order {
+        Order::Deadlines => hyperperiod(cycle, rows),
+        Order::Rates => rows.iter().map(|row| row.deadline).max().unwrap_or(0),
+    };
+    let mut longest = vec![0; rows.len()];
+    for start in 0..cycle {
+        let span = start..start + length;
+        let releases = rows
+            .iter()
+            .map(|row| span.clone().step_by(row.period as usize).collect());
+        let releases: Vec<Vec<u64>> = releases.collect();
+        let is_closed = |tick: u64| closed[(tick % cycle) as usize];
+        let found = run(is_closed, rows, &releases, order, (start, span.end))?;
+        for (longest, found) in longest.iter_mut().zip(found) {
+            *longest = found.max(*longest);
+        }
+    }
+    Some(longest)
 }

@@ -71,9 +71,19 @@ impl Pattern {
         }
     }
 
+    /// P, after which all repeats.
+    pub(super) fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
     /// W, how much is closed in each cycle.
     pub(super) fn closed_in_cycle(&self) -> u64 {
         self.before.last().copied().unwrap_or(0)
+    }
+
+    /// What a look at the supply costs, in pieces.
+    pub(super) fn size(&self) -> u64 {
+        self.pieces.len() as u64 + 1
     }
 
     /// Where the worst window may begin.

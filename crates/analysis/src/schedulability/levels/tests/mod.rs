@@ -1,8 +1,10 @@
 //! Levels A and B against drawings, the engine and examples by hand.
 
 mod by_hand;
+mod local;
 mod tables;
 
+use super::{Effort, Order};
 use crate::level_reason::LevelReason;
 use crate::parameters::DispatchTable;
 use crate::problem::{Problem, Row};
