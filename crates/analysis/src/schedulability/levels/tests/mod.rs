@@ -1,10 +1,13 @@
 //! Levels A and B against drawings, the engine and examples by hand.
 
 mod by_hand;
+mod engine;
+mod left;
 mod local;
+mod place;
 mod tables;
 
-use super::{Effort, Order};
+use super::{Effort, Found, Grade, Order, Question};
 use crate::level_reason::LevelReason;
 use crate::parameters::DispatchTable;
 use crate::problem::{Problem, Row};
@@ -12,6 +15,7 @@ use core::num::NonZeroU16;
 use vestal_core::{Duration, Level, LevelSet, Service, TableSlot, Task, TaskId, Wcet};
 use vestal_testkit::Random;
 
+const GRADES: [Grade; 4] = [Grade::D, Grade::C, Grade::B, Grade::A];
 const A: u8 = 3;
 const B: u8 = 2;
 const C: u8 = 1;
@@ -56,6 +60,16 @@ fn slot(start: u64, length: u64, task: u16) -> TableSlot {
 fn table(cycle: u64, slots: &[TableSlot]) -> DispatchTable {
     let (cycle, slots) = (span(cycle), slots.to_vec());
     DispatchTable { cycle, slots }
+}
+
+fn decide(problem: &Problem, order: Order) -> Result<Found, LevelReason> {
+    let question = Question {
+        problem,
+        grades: &GRADES,
+        order,
+        interrupt_master: None,
+    };
+    question.decide(&mut Effort::default())
 }
 
 /// Tasks of level A that may be too much for a CPU; their hyperperiod is at most 24.
