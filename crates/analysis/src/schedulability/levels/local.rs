@@ -151,8 +151,7 @@ impl Local<'_> {
             if !effort.take(above.len() as u64 + 1) {
                 return Err(LevelReason::NotDecided { cpu });
             }
-            // A job is there at its release: at least one of each counts.
-            let jobs = |row: &&Row| window.div_ceil(row.period).max(1);
+            let jobs = |row: &&Row| window.div_ceil(row.period);
             let each = above
                 .iter()
                 .map(|row| jobs(row).saturating_mul(row.own_wcet()));

@@ -105,7 +105,7 @@ impl Left {
     }
 }
 
-/// How many steps may still be taken.
+/// How many steps may still be taken: jobs of tables, and pieces of what they close that are looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     left: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { left: 50_000_000 }
+        Self { left: 10_000_000 }
     }
 }
 
@@ -155,7 +155,7 @@ impl Question<'_> {
         self.check_assumptions()?;
         let cpus = usize::from(self.problem.cpus());
         let mut homes = vec![None; self.problem.tasks().len()];
-        let tables = place::tables(self, &mut homes)?;
+        let tables = place::tables(self, &mut homes, effort)?;
         let level = self.level(Grade::B).or_else(|| self.level(Grade::A));
         let patterns: Vec<Pattern> = (0..cpus)
             .map(|cpu| match level {

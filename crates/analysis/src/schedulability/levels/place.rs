@@ -20,6 +20,7 @@ use vestal_core::CpuId;
 pub(super) fn tables(
     question: &Question<'_>,
     homes: &mut [Option<CpuId>],
+    effort: &mut Effort,
 ) -> Result<Vec<DispatchTable>, LevelReason> {
     let all = || (0..question.problem.cpus()).map(CpuId);
     let mut rest = given_homes(question, Grade::A, homes);
@@ -41,7 +42,7 @@ pub(super) fn tables(
         }
         return Ok(tables.clone());
     }
-    let built = all().map(|cpu| table::build(cpu, &rows(homes, cpu)));
+    let built = all().map(|cpu| table::build(cpu, &rows(homes, cpu), effort));
     let mut tables: Vec<DispatchTable> = built.collect::<Result<_, _>>()?;
     by_falling_share(&mut rest);
     for row in rest {
@@ -54,7 +55,7 @@ pub(super) fn tables(
             let mut with_it = rows(homes, cpu);
             with_it.push(row);
             with_it.sort_unstable_by_key(|row| row.task);
-            match table::build(cpu, &with_it) {
+            match table::build(cpu, &with_it, effort) {
                 Ok(table) => Some((cpu, table)),
                 Err(why) => {
                     let is_last = by_load.len() == 1;

@@ -1,5 +1,6 @@
 //! The table of a CPU: its level-A tasks by earliest deadlines over their hyperperiod.
 
+use super::Effort;
 use crate::level_reason::LevelReason;
 use crate::parameters::{DispatchTable, task_id};
 use crate::problem::Row;
@@ -45,9 +46,16 @@ pub(super) fn jobs(cycle: u64, rows: &[&Row]) -> u64 {
 /// task that comes first. EDF is optimal on one CPU: where it is late, there is no such table. O(n log n) for n jobs.
 ///
 /// # Errors
-/// [`LevelReason::CycleTooLong`], [`LevelReason::NoTable`].
-pub(super) fn build(cpu: CpuId, rows: &[&Row]) -> Result<DispatchTable, LevelReason> {
+/// [`LevelReason::CycleTooLong`], [`LevelReason::NoTable`], [`LevelReason::NotDecided`].
+pub(super) fn build(
+    cpu: CpuId,
+    rows: &[&Row],
+    effort: &mut Effort,
+) -> Result<DispatchTable, LevelReason> {
     let cycle = cycle(cpu, rows)?;
+    if !effort.take(jobs(cycle, rows)) {
+        return Err(LevelReason::NotDecided { cpu });
+    }
     let mut slots: Vec<TableSlot> = Vec::new();
     // At most one job of a task is pending: none is late.
     let mut left = vec![0; rows.len()];

@@ -60,7 +60,7 @@ fn the_table_of_table_1_has_no_idle_slot_and_leaves_what_lower_levels_need() {
 fn the_pattern_of_table_1_by_hand() {
     let problem = table_1();
     let rows = rows(&problem, A);
-    let table = built::build(CPU, &rows).unwrap();
+    let table = built::build(CPU, &rows, &mut Effort::default()).unwrap();
     let of = |level: u8| Pattern::new(&table, &rows, usize::from(level));
     assert_eq!(of(B), Pattern::of_pieces(10, vec![(0, 2), (3, 7)]));
     assert_eq!(of(C), Pattern::of_pieces(10, vec![(0, 1), (3, 6)]));

@@ -20,7 +20,7 @@ fn a_table_is_the_run_by_deadlines_and_there_is_none_where_that_is_late() {
         let problem = problem(draw_level_a(&mut random, 4), 1);
         let rows = rows(&problem, A);
         let drawn = edf_ticks(&rows);
-        match (built::build(CPU, &rows), &drawn) {
+        match (built::build(CPU, &rows, &mut Effort::default()), &drawn) {
             (Ok(table), Some(ticks)) => {
                 assert_eq!(&owners(&table), ticks, "{problem:?}");
                 let checked = match rows.is_empty() {
