@@ -35,7 +35,6 @@ mod tests;
 use crate::level_reason::LevelReason;
 use crate::parameters::{DispatchTable, task_id};
 use crate::problem::{Problem, Row};
-use crate::rational::Bracket;
 use local::Local;
 use pattern::Pattern;
 use vestal_core::CpuId;
@@ -89,11 +88,11 @@ pub(crate) struct Found {
 }
 
 /// What levels A and B of a CPU leave in a run of level C, in which none of their jobs needs more than C_i(C): in any window of length t at least
-/// (1 - used) t - burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// (1 - sum of the shares) t - burst.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// The sum of C_i(C) / T_i over levels A and B.
-    pub(crate) used: Bracket,
+    /// W / P of the table, then C_i(C) / T_i of each task of level B; numerators and denominators in ns.
+    pub(crate) shares: Vec<(u64, u64)>,
     /// In ns, rounded up.
     pub(crate) burst: u64,
 }
@@ -101,7 +100,7 @@ pub(crate) struct Left {
 impl Left {
     /// Whether levels A and B never close the CPU.
     pub(crate) fn is_whole(&self) -> bool {
-        self.used == Bracket::default()
+        self.shares.iter().all(|&(time, _)| time == 0)
     }
 }
 
@@ -244,17 +243,16 @@ impl Question<'_> {
         level: usize,
     ) -> Left {
         let pattern = Pattern::new(table, &self.rows(homes, Grade::A, cpu), level);
-        let mut used = Bracket::default();
-        used.add(pattern.closed_in_cycle(), pattern.cycle());
+        let mut shares = vec![(pattern.closed_in_cycle(), pattern.cycle())];
         let mut burst = pattern.burst_nanos();
         for row in self.rows(homes, Grade::B, cpu) {
             let time = row.exact_wcet(level);
-            used.add(time, row.period);
+            shares.push((time, row.period));
             let span = (u128::from(row.period) + u128::from(row.deadline))
                 .saturating_sub(2 * u128::from(time));
             let extra = (u128::from(time) * span).div_ceil(row.period.into());
             burst = burst.saturating_add(u64::try_from(extra).unwrap_or(u64::MAX));
         }
-        Left { used, burst }
+        Left { shares, burst }
     }
 }

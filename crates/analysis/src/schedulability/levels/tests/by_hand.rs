@@ -6,7 +6,6 @@ use super::super::pattern::Pattern;
 use super::super::{control, given, table as built};
 use super::*;
 use crate::parameters::Parameters;
-use crate::rational::Bracket;
 use vestal_core::CpuId;
 
 const CPU: CpuId = CpuId(0);
@@ -38,15 +37,12 @@ fn the_table_of_table_1_has_no_idle_slot_and_leaves_what_lower_levels_need() {
         let homes = [Some(CPU), Some(CPU), Some(CPU), Some(CPU), None, None, None];
         assert_eq!(found.homes, homes);
         // At level B [0,2) [3,7) are closed, at level C [0,1) [3,6); T3 of level B has 2 in 10, T4 1 in 20.
-        let mut used = Bracket::default();
-        for (time, period) in [(4, 10), (2, 10), (1, 20)] {
-            used.add(time, period);
-        }
+        let shares = vec![(4, 10), (2, 10), (1, 20)];
         // b_A = 1.8, e (T + D - 2 e) / T = 3.2 and 1.9; each is rounded up.
         assert_eq!(
             found.left,
             [super::super::Left {
-                used,
+                shares,
                 burst: 2 + 4 + 2
             }]
         );
