@@ -205,3 +205,37 @@ fn reasons_are_sentences() {
         "`tables[0]` has too short slots for job 3 of `T2` between its release and its deadline"
     );
 }
+
+#[test]
+fn what_the_examples_leave_to_level_c_in_nanoseconds() {
+    let tenths = |tasks: &[(u8, u64, &[u64])]| {
+        let each = tasks.iter().map(|&(level, period, times)| {
+            let times: Vec<u64> = times.iter().map(|time| time * 100_000).collect();
+            task(level, (period * 1_000_000, period * 1_000_000), &times)
+        });
+        each.collect::<Vec<Task>>()
+    };
+    // Table 1 in milliseconds, times in tenths: 1.8 + 3.2 + 1.9.
+    let table_1 = tenths(&[
+        (A, 5, &[10, 10, 20, 30]),
+        (A, 10, &[20, 20, 20, 40]),
+        (B, 10, &[10, 20, 20]),
+        (B, 20, &[10, 10, 20]),
+    ]);
+    let found = decide(&problem(table_1, 1), Order::Deadlines).unwrap();
+    assert_eq!(found.left[0].burst, 6_900_000);
+    // examples/mc2-two-cpus.toml: 1 of 10 on CPU 0, 2 of 20 and 2 of 20 on CPU 1.
+    let two_cpus = tenths(&[
+        (A, 10, &[10, 10, 20, 40]),
+        (A, 20, &[20, 20, 30, 60]),
+        (B, 20, &[10, 20, 50]),
+    ]);
+    let given = Parameters {
+        partition: Some([0, 1, 1].map(|cpu| Some(CpuId(cpu))).to_vec()),
+        ..Parameters::default()
+    };
+    let two_cpus = problem(two_cpus, 2).with(&given).unwrap();
+    let found = decide(&two_cpus, Order::Deadlines).unwrap();
+    let bursts: Vec<u64> = found.left.iter().map(|left| left.burst).collect();
+    assert_eq!(bursts, [900_000, 1_800_000 + 3_600_000]);
+}
