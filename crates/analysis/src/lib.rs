@@ -45,6 +45,7 @@ mod finite_jobs;
 mod fixed_point;
 mod fixed_priority;
 mod frame_reason;
+mod level_reason;
 mod names;
 #[cfg(feature = "oracle")]
 pub mod oracle;

@@ -1,0 +1,139 @@
+//! Levels A and B against drawings, the engine and examples by hand.
+
+mod by_hand;
+mod engine;
+mod left;
+mod local;
+mod place;
+mod tables;
+
+use super::{Effort, Found, Grade, Order, Question};
+use crate::level_reason::LevelReason;
+use crate::parameters::DispatchTable;
+use crate::problem::{Problem, Row};
+use core::num::NonZeroU16;
+use vestal_core::{Duration, Level, LevelSet, Service, TableSlot, Task, TaskId, Wcet};
+use vestal_testkit::Random;
+
+const GRADES: [Grade; 4] = [Grade::D, Grade::C, Grade::B, Grade::A];
+const A: u8 = 3;
+const B: u8 = 2;
+const C: u8 = 1;
+const D: u8 = 0;
+
+fn span(nanos: u64) -> Duration {
+    Duration::from_nanos(nanos)
+}
+
+/// A task of this level with period and deadline, and its execution times from level D on up to its own.
+fn task(level: u8, (period, deadline): (u64, u64), wcet: &[u64]) -> Task {
+    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
+    let wcet = Wcet::new(&values).unwrap();
+    Task::new(Level(level), span(period), span(deadline), wcet).unwrap()
+}
+
+/// All of them come at the multiples of their periods.
+fn problem(tasks: Vec<Task>, cpus: u16) -> Problem {
+    let first = vec![Some(Duration::ZERO); tasks.len()];
+    Problem::new(tasks, LevelSet::new(4).unwrap())
+        .unwrap()
+        .with_cpus(NonZeroU16::new(cpus).unwrap())
+        .unwrap()
+        .with_first_releases(first)
+}
+
+fn rows(problem: &Problem, level: u8) -> Vec<&Row> {
+    let rows = problem.rows().iter();
+    rows.filter(|row| row.criticality == usize::from(level))
+        .collect()
+}
+
+fn slot(start: u64, length: u64, task: u16) -> TableSlot {
+    let (start, length, task) = (span(start), span(length), TaskId(task));
+    TableSlot {
+        start,
+        length,
+        task,
+    }
+}
+
+fn table(cycle: u64, slots: &[TableSlot]) -> DispatchTable {
+    let (cycle, slots) = (span(cycle), slots.to_vec());
+    DispatchTable { cycle, slots }
+}
+
+fn decide(problem: &Problem, order: Order) -> Result<Found, LevelReason> {
+    let question = Question {
+        problem,
+        grades: &GRADES,
+        order,
+        interrupt_master: None,
+    };
+    question.decide(&mut Effort::default())
+}
+
+/// Tasks of level A that may be too much for a CPU; their hyperperiod is at most 24.
+fn draw_level_a(random: &mut Random, most: u64) -> Vec<Task> {
+    let count = random.between(0, most);
+    let periods = random.one_of(&[[4, 8, 12], [6, 12, 24], [5, 10, 20], [3, 6, 9]]);
+    let mut tasks = Vec::new();
+    for _ in 0..count {
+        let period = random.one_of(&periods);
+        let deadline = match random.once_in(3) {
+            true => random.between(1, period),
+            false => period,
+        };
+        let own = random.between(1, deadline.min(1 + period / 2));
+        let mut times = [0; 4];
+        times[3] = own;
+        for level in (0..3).rev() {
+            times[level] = random.between(times[level + 1] / 2, times[level + 1]);
+        }
+        tasks.push(task(A, (period, deadline), &times));
+    }
+    tasks
+}
+
+/// A table for these in which each job has its time somewhere between its release and its deadline, over one cycle of the
+/// tasks or two, if the draw finds one.
+fn draw_table(random: &mut Random, rows: &[&Row], cycles: u64) -> Option<DispatchTable> {
+    let cycle = super::oracle::hyperperiod(1, rows) * cycles;
+    let mut owner = vec![None; cycle as usize];
+    for row in rows {
+        for job in 0..cycle / row.period {
+            let release = job * row.period;
+            let window = release..release + row.deadline;
+            let mut free: Vec<u64> = window
+                .filter(|&tick| owner[tick as usize].is_none())
+                .collect();
+            // Half of them in a row, at a random place.
+            match random.once_in(2) {
+                true => random.shuffle(&mut free),
+                false if !free.is_empty() => {
+                    let turn = random.index(free.len());
+                    free.rotate_left(turn);
+                }
+                false => {}
+            }
+            let own = row.own_wcet() as usize;
+            for tick in free.get(..own)? {
+                owner[*tick as usize] = Some(TaskId(row.task as u16));
+            }
+        }
+    }
+    let mut slots: Vec<TableSlot> = Vec::new();
+    for (tick, owner) in (0..).zip(owner) {
+        let Some(task) = owner else {
+            continue;
+        };
+        match slots.last_mut() {
+            Some(last)
+                if last.task == task && last.start.saturating_add(last.length) == span(tick) =>
+            {
+                last.length = last.length.saturating_add(span(1));
+            }
+            _ => slots.push(slot(tick, 1, task.0)),
+        }
+    }
+    Some(table(cycle, &slots))
+}
