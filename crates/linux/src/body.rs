@@ -248,7 +248,7 @@ impl JobContext<'_> {
 
     /// The body has returned: gives what the CPU clock says and what the clock of the system says after it. What passed since
     /// the last look is noted with these, so that nothing is between it and the interval that begins there; just after
-    /// a look that costs no system call. If `opens`, a group of records is open from before.
+    /// a look that costs no system call more. If `opens`, the group of records that begins here stays open.
     pub(crate) fn end(&mut self, opens: bool) -> (u64, u64) {
         let used = own_cpu_nanos();
         self.trace.open();
