@@ -27,10 +27,12 @@ use watch::Entry;
 /// How many runs each accepted set has.
 const RUNS: u64 = 4;
 
-/// How many sets are drawn.
+/// How many sets are drawn: `VESTAL_SOUNDNESS_SETS` if that is there.
 fn sets(smoke: u64) -> u64 {
-    let is_long = std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long");
-    if is_long { 100 * smoke } else { smoke }
+    let variable = |name: &str| std::env::var(name).ok();
+    let is_long = variable("VESTAL_CAMPAIGN").is_some_and(|size| size == "long");
+    let given = variable("VESTAL_SOUNDNESS_SETS").map(|sets| sets.parse().unwrap());
+    given.unwrap_or(if is_long { 100 * smoke } else { smoke })
 }
 
 /// One run of a set, compared with these bounds.
@@ -114,7 +116,11 @@ fn in_two_modes_nothing_exceeds_its_equation() {
         tally.degraded,
         tally.cut,
     ];
-    assert!(happened.iter().all(|&count| count > 100), "{tally}");
+    assert!(happened.iter().all(|&count| count > 50), "{tally}");
+    // A bound that is 1 ns less would be exceeded.
+    for equation in [10, 11, 14] {
+        assert!(tally.line(equation).reached > 0, "({equation})\n{tally}");
+    }
 }
 
 #[test]
@@ -209,12 +215,6 @@ fn control_equation_8_as_printed_is_refuted() {
     let text = format!("{HEAD}{RISES_LATE}");
     let [_, wrong] = of_one_set(&text, Mistake::RiseWithoutPibs, Fault::None, 200);
     assert!(wrong.line(14).exceeded > 0, "{wrong}");
-}
-
-/// In sets of the recipe.
-#[test]
-fn control_equation_8_as_printed_is_refuted_in_drawn_sets() {
-    is_refuted(Kind::TwoModes, Mistake::RiseWithoutPibs, Fault::None, 600);
 }
 
 /// A LO PIBS that serves a server in HI that has nothing there: the last one takes 20, and (14) is 19.8.

@@ -269,7 +269,7 @@ pub(super) fn run(kind: Kind, proved: &Proved, fault: Fault, random: &mut Random
     let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
     let pattern = Pattern::draw(proved, &tasks, random);
     let mut around = outside(&proved.set, &pattern.workload, cluster).unwrap();
-    if kind == Kind::TwoModes && random.once_in(3) {
+    if kind != Kind::Servers && random.once_in(3) {
         block(&mut around, proved, random);
     }
     simulate(proved, fault, (&pattern, &around), &tasks)

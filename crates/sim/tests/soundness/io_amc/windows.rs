@@ -163,7 +163,7 @@ fn events(period: u64, (n, d): (u64, u64), random: &mut Random) -> Vec<(u64, u64
 #[test]
 fn in_any_window_of_its_period_a_sporadic_server_executes_at_most_its_capacity() {
     let mut reached = 0;
-    for seed in 0..500 {
+    for seed in 0..250 {
         let mut random = Random::new(seed);
         let period = random.between(4, 100);
         let capacity = random.between(1, period - 1);
@@ -173,7 +173,7 @@ fn in_any_window_of_its_period_a_sporadic_server_executes_at_most_its_capacity()
         assert!(most <= capacity, "seed {seed}: {most} of {capacity}");
         reached += u64::from(most == capacity);
     }
-    assert!(reached > 300, "{reached}");
+    assert!(reached > 150, "{reached}");
 }
 
 /// The control: a deferrable server with the same events.
@@ -197,7 +197,7 @@ fn control_in_some_window_a_deferrable_server_executes_more_than_its_capacity() 
 #[test]
 fn in_any_window_of_the_period_of_its_host_a_pibs_executes_at_most_its_bound() {
     let (mut reached, mut more_than_capacity) = (0, 0);
-    for seed in 0..500 {
+    for seed in 0..250 {
         let mut random = Random::new(seed);
         let period = random.between(8, 100);
         let d = random.between(2, 8);
@@ -211,7 +211,7 @@ fn in_any_window_of_the_period_of_its_host_a_pibs_executes_at_most_its_bound() {
         more_than_capacity += u64::from(most > period * n / d);
     }
     assert!(
-        reached > 30 && more_than_capacity > 300,
+        reached > 15 && more_than_capacity > 150,
         "{reached} {more_than_capacity}"
     );
 }
