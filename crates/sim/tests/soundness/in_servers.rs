@@ -13,6 +13,7 @@ use crate::reference::System;
 use crate::sets::Sets;
 use crate::subject::{Subject, system_of};
 use crate::the_test;
+use std::cell::Cell;
 use vestal_analysis::{Outcome, Problem, Scratch, Test};
 use vestal_core::{
     ByLevel, CpuId, DeviceConfiguration, DeviceId, DropReason, Exhaustion, Hierarchy,
@@ -42,11 +43,17 @@ enum Fault {
     Blocking,
     /// Of what jobs execute.
     Executions,
+    /// It takes every server for one that has done nothing when the mode returns.
+    CleanAtReturn,
 }
 
 /// Tells the judge, but for what the fault is.
 struct Hears<J> {
     judge: J,
+    /// Before it has heard of anything.
+    fresh: J,
+    /// Jobs that are not over.
+    pending: Vec<JobState>,
     fault: Fault,
     mode: Level,
     /// By task, whether it is of the lower level.
@@ -69,9 +76,26 @@ struct Seen {
     broken: u64,
 }
 
-impl<J: Observer> Observer for Hears<J> {
+impl<J: Observer + Clone> Hears<J> {
+    /// Forgets all but how many jobs of each task wait, none of which is to be judged.
+    fn forget(&mut self, at: Instant) {
+        self.judge = self.fresh.clone();
+        for job in &self.pending {
+            let mut unknown = *job;
+            unknown.id.sequence = u64::MAX;
+            self.judge.released(at, &unknown);
+        }
+    }
+
+    fn is_over(&mut self, job: &JobState) {
+        self.pending.retain(|other| other.id != job.id);
+    }
+}
+
+impl<J: Observer + Clone> Observer for Hears<J> {
     fn released(&mut self, at: Instant, job: &JobState) {
         self.seen.jobs += 1;
+        self.pending.push(*job);
         self.judge.released(at, job);
     }
     fn executed(&mut self, segment: Segment, job: &JobState) {
@@ -82,9 +106,11 @@ impl<J: Observer> Observer for Hears<J> {
         }
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
+        self.is_over(job);
         self.judge.completed(at, job);
     }
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.is_over(job);
         self.judge.dropped(at, job, why);
     }
     fn blocked(&mut self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
@@ -96,7 +122,9 @@ impl<J: Observer> Observer for Hears<J> {
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
         self.seen.rises += u64::from(to > from);
         self.mode = to;
-        if self.fault != Fault::Modes {
+        if self.fault == Fault::CleanAtReturn && to == Level(0) {
+            self.forget(at);
+        } else if self.fault != Fault::Modes {
             self.judge.mode_changed(at, from, to, cause);
         }
     }
@@ -212,7 +240,8 @@ impl InServers {
                 | Fault::None
                 | Fault::Modes
                 | Fault::Blocking
-                | Fault::Executions => {}
+                | Fault::Executions
+                | Fault::CleanAtReturn => {}
             }
         }
         self.with(&servers, |configuration| {
@@ -246,16 +275,19 @@ impl InServers {
             costs: None,
         };
         let guarantee = self.with(&self.servers, Guarantee::of_servers);
-        let (mut excused, mut broken) = (0, 0);
+        let (excused, broken) = (Cell::new(0), Cell::new(0));
         let count = |now: Instant, job: &JobState, guaranteed: bool| {
-            if guaranteed && broken == 0 {
+            if guaranteed && broken.get() == 0 {
                 println!("at {now:?} {job:?}");
             }
-            excused += u64::from(!guaranteed);
-            broken += u64::from(guaranteed);
+            excused.set(excused.get() + u64::from(!guaranteed));
+            broken.set(broken.get() + u64::from(guaranteed));
         };
+        let judge = Judge::new(guarantee, count);
         let mut hears = Hears {
-            judge: Judge::new(guarantee, count),
+            fresh: judge.clone(),
+            judge,
+            pending: Vec::new(),
             fault,
             mode: Level(0),
             low: tasks
@@ -269,8 +301,8 @@ impl InServers {
         let seen = hears.seen;
         Seen {
             runs: 1,
-            excused,
-            broken,
+            excused: excused.get(),
+            broken: broken.get(),
             ..seen
         }
     }
@@ -369,7 +401,12 @@ fn who_is_late_by_our_own_fault_was_guaranteed_something() {
 /// Every excuse is needed.
 #[test]
 fn a_judge_that_does_not_hear_of_an_excuse_finds_fault_where_there_is_none() {
-    for fault in [Fault::Modes, Fault::Blocking, Fault::Executions] {
+    for fault in [
+        Fault::Modes,
+        Fault::Blocking,
+        Fault::Executions,
+        Fault::CleanAtReturn,
+    ] {
         let seen = campaign(the_test("amc-rtb"), fault);
         println!("{fault:?}: {seen:?}");
         assert!(seen.broken > 0, "{fault:?}: {seen:?}");

@@ -30,6 +30,7 @@ mod reference;
 mod busy;
 mod campaign;
 mod in_servers;
+mod io_amc;
 mod longer_lists;
 mod patterns;
 mod sets;
