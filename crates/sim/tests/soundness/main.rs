@@ -32,6 +32,7 @@ mod campaign;
 mod in_servers;
 mod longer_lists;
 mod patterns;
+mod pibs;
 mod sets;
 mod subject;
 mod summary;
