@@ -297,7 +297,7 @@ fn is_late_together(set: &Set, level: u8) -> bool {
             .filter(|(index, _)| there[*index])
         {
             pending[index] &= !world.completes_now(index as u16);
-            if world.now % own.period == 0 {
+            if world.now.is_multiple_of(own.period) {
                 if pending[index] {
                     return true;
                 }
