@@ -51,6 +51,8 @@ static ABOUT: About = About {
         "ss-rta",
         "io-amc-ub",
         "io-amc-ub:any",
+        "amc-rtb:servers",
+        "amc-ub:servers",
     ],
     native: Native::No(BY_SERVER),
 };

@@ -1,6 +1,6 @@
 //! What `io-amc` makes of servers, options and what its test finds.
 
-use vestal_analysis::Parameters;
+use vestal_analysis::{Parameters, Scratch};
 use vestal_core::{Modes, ServerKind};
 use vestal_policy::{
     Analysis, Configuration, Options, Precision, Proof, Refusal, Registry, Servers, System, Terms,
@@ -175,4 +175,41 @@ fn bottom_halves_in_a_pibs_or_in_a_sporadic_server_are_proved_by_the_same_test()
     let refused = system_of(&set(&other), &[], &Parameters::default()).unwrap_err();
     let found = refused.found.unwrap();
     assert_eq!(found.list()[0].code, codes::SERVER_KIND);
+}
+
+/// What `test` says of a set.
+fn accepts(test: &str, set: &TaskSet) -> bool {
+    let registry = Registry::default();
+    let test = registry.test(test).unwrap();
+    let problem = vestal_policy::problem(set, test, &vestal_policy::Given::default());
+    test.accepts(&problem.unwrap(), &mut Scratch::default())
+}
+
+/// Each task in a server of its own: as `amc-rtb` says of the tasks alone.
+#[test]
+fn tasks_in_servers_of_their_own_are_to_amc_rtb_what_they_are_alone() {
+    // Below `h`, `l` needs C(LO) more than its own 5 of 10.
+    for (wcet, holds) in [(5, true), (6, false)] {
+        let set = set(&ORDER_MATTERS.replace("LO = 4", &format!("LO = {wcet}")));
+        for test in ["amc-rtb", "amc-rtb:servers", "io-amc-rtb"] {
+            assert_eq!(accepts(test, &set), holds, "{test}: {wcet}");
+        }
+    }
+}
+
+/// Figure 8 in small: AMC, with a sporadic server instead of each PIBS, accepts no fewer of the same draws than IO-AMC, and
+/// each upper bound no fewer than its test.
+#[test]
+fn amc_without_pibs_accepts_more_than_io_amc_with_them() {
+    let counts = |io: &str, tests: [&str; 2]| {
+        let mut recipe = vestal_workload::generate::Recipe::named("missimer").unwrap();
+        recipe.set("utilization", "0.7").unwrap();
+        recipe.set("io", io).unwrap();
+        let sets: Vec<TaskSet> = (0..200).map(|seed| recipe.draw(seed).unwrap()).collect();
+        tests.map(|test| sets.iter().filter(|set| accepts(test, set)).count())
+    };
+    let [amc, amc_ub] = counts("sporadic", ["amc-rtb:servers", "amc-ub:servers"]);
+    let [io, io_ub] = counts("pibs", ["io-amc-rtb", "io-amc-ub"]);
+    assert!(io <= amc && amc <= amc_ub && io <= io_ub && io_ub <= amc_ub);
+    assert!(io > 10 && amc_ub < 190, "{io} {amc} {io_ub} {amc_ub}");
 }

@@ -36,18 +36,22 @@
 //! more than that budget, nor than C_i(z_i), was guaranteed its deadline in every mode: it runs in each as if it were in
 //! one of its own levels. Of one that needs more only the guarantee of its level is known here.
 //!
-//! *Servers* have rules of their own, in `served`.
+//! *Servers* have rules of their own, in `served`, and so have bursts of PIBS, in `bursts`.
 
+mod bursts;
 mod served;
 #[cfg(test)]
 mod tests;
+
+pub use bursts::BurstCounts;
+pub use served::Excuse;
 
 use crate::observer::{JobState, Observer, Segment};
 use served::Served;
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
     AtLimit, Configuration, CpuId, DeviceId, DropReason, Duration, Enforcement, Exhaustion,
-    HierarchyConfiguration, Instant, JobId, Level, OnMiss, Service, Task, guarantee,
+    HierarchyConfiguration, Instant, JobId, Level, OnMiss, ServerId, Service, Task, guarantee,
 };
 
 /// The level whose assumption covers runs of any mode.
@@ -165,14 +169,39 @@ impl Guarantee {
     }
 
     /// The guarantee of servers with this configuration, provided that a test accepts them: jobs of tasks with a sporadic
-    /// server of their own that neither block nor execute more than C_i(z_i). Where the mode rises on request alone
-    /// nothing is promised.
+    /// server of their own that neither block nor execute more than C_i(z_i), and bursts of PIBS that serve one server. Where the
+    /// mode rises on request alone nothing is promised.
     #[must_use]
     pub fn of_servers(configuration: &HierarchyConfiguration<'_>) -> Self {
         Self {
             served: Served::of(configuration).map(Box::new),
             ..Self::none()
         }
+    }
+
+    /// The same with the bounds that the test found, by server and by mode: then jobs that block are guaranteed what these
+    /// leave them after their last wake-up, and bursts end within theirs. Those of a PIBS are to be the longest on behalf of anybody
+    /// (`servers[].response_ns` of results). Without servers it has no effect.
+    #[must_use]
+    pub fn within(mut self, bounds: &[Vec<Option<Duration>>]) -> Self {
+        if let Some(served) = &mut self.served {
+            served.within(bounds);
+        }
+        self
+    }
+
+    /// What became of bursts of PIBS so far.
+    #[must_use]
+    pub fn bursts(&self) -> BurstCounts {
+        let served = self.served.as_ref();
+        served.map_or_else(BurstCounts::default, |served| served.bursts())
+    }
+
+    /// Why a job in a server is not guaranteed its deadline, as far as is known by now; `None`: it is, or nothing is known of
+    /// servers.
+    #[must_use]
+    pub fn excuse(&self, job: &JobState) -> Option<Excuse> {
+        self.served.as_ref()?.excuse(job)
     }
 
     fn crossing(&self, level: Level) -> Option<Instant> {
@@ -211,7 +240,8 @@ impl Guarantee {
     }
 
     fn missed(&self, job: &JobState) -> Verdict {
-        let in_server = self.served.as_ref().map(|served| served.covers(job));
+        let served = self.served.as_ref();
+        let in_server = served.map(|served| served.excuse(job).is_none());
         let guaranteed = in_server.unwrap_or_else(|| self.was_promised(job));
         Verdict::Missed { guaranteed }
     }
@@ -333,9 +363,39 @@ impl Observer for Guarantee {
         }
     }
 
-    fn blocked(&mut self, at: Instant, _: CpuId, job: &JobState, _: DeviceId) {
+    fn blocked(&mut self, at: Instant, _: CpuId, job: &JobState, device: DeviceId) {
         if let Some(served) = &mut self.served {
-            served.blocked(at, job);
+            served.blocked(at, job, device);
+        }
+    }
+
+    fn woken(&mut self, at: Instant, job: &JobState) {
+        if let Some(served) = &mut self.served {
+            served.woken(at, job);
+        }
+    }
+
+    fn interrupted(&mut self, at: Instant, device: DeviceId, count: u64, dropped: u64) {
+        if let Some(served) = &mut self.served {
+            served.interrupted(at, device, count.saturating_sub(dropped));
+        }
+    }
+
+    fn served(&mut self, at: Instant, device: DeviceId, _: &JobState) {
+        if let Some(served) = &mut self.served {
+            served.handled(at, device);
+        }
+    }
+
+    fn postponed(&mut self, _: Instant, server: ServerId, _: Service) {
+        if let Some(served) = &mut self.served {
+            served.postponed(server);
+        }
+    }
+
+    fn finished(&mut self, end: Instant) {
+        if let Some(served) = &mut self.served {
+            served.finished(end);
         }
     }
 
@@ -373,6 +433,11 @@ impl<F: FnMut(Instant, &JobState, bool)> Judge<F> {
         Self { guarantee, missed }
     }
 
+    /// What it knows by now.
+    pub const fn guarantee(&self) -> &Guarantee {
+        &self.guarantee
+    }
+
     fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
         match self.guarantee.judge(job, at, ending) {
             Some(Verdict::Missed { guaranteed }) => (self.missed)(at, job, guaranteed),
@@ -390,6 +455,21 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
     }
     fn blocked(&mut self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
         self.guarantee.blocked(at, cpu, job, device);
+    }
+    fn woken(&mut self, at: Instant, job: &JobState) {
+        self.guarantee.woken(at, job);
+    }
+    fn interrupted(&mut self, at: Instant, device: DeviceId, count: u64, dropped: u64) {
+        self.guarantee.interrupted(at, device, count, dropped);
+    }
+    fn served(&mut self, at: Instant, device: DeviceId, job: &JobState) {
+        self.guarantee.served(at, device, job);
+    }
+    fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
+        self.guarantee.postponed(at, server, amount);
+    }
+    fn finished(&mut self, end: Instant) {
+        self.guarantee.finished(end);
     }
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
         self.guarantee.mode_changed(at, from, to, cause);

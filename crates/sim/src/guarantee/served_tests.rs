@@ -122,6 +122,14 @@ impl Run {
         self.0.blocked(at(now), CPU, &job, DEVICE);
         self
     }
+    fn woken(&mut self, task: u16, sequence: u64, now: u64) -> &mut Self {
+        self.0.woken(at(now), &state(task, sequence, 0, 1, 2));
+        self
+    }
+    /// Why the first job, released at 0, was not guaranteed its deadline.
+    fn why(&self, task: u16) -> Option<Excuse> {
+        self.0.excuse(&state(task, 0, 0, 1, 1))
+    }
     fn mode(&mut self, from: Level, to: Level, now: u64) -> &mut Self {
         let cause: Option<JobId> = None;
         self.0.mode_changed(at(now), from, to, cause);
@@ -273,6 +281,116 @@ fn a_job_that_blocks_is_guaranteed_nothing_from_then_on_and_the_next_ones_need_a
     assert_eq!(next(5, 24), EXCUSED);
     assert_eq!(next(5, 25), MISSED);
     assert_eq!(next(9, 25), EXCUSED);
+}
+
+/// HIGH, T = D = 20: where its bound is 9, a job woken at 11 has the rest by its deadline, one woken at 12 need not.
+#[test]
+fn a_job_that_was_woken_is_guaranteed_what_the_bound_of_its_server_leaves() {
+    let woken = |bounds: [u64; 2], wakes: &[(u64, u64)]| {
+        let mut run = System::new().run();
+        let known = bounds.map(|bound| Some(span(bound))).to_vec();
+        run.0 = run.0.within(&[Vec::new(), known]);
+        run.released(HIGH, 0, 0);
+        for (block, wake) in wakes {
+            run.blocked(HIGH, 0, *block).woken(HIGH, 0, *wake);
+        }
+        (run.first_late(HIGH), run.why(HIGH))
+    };
+    assert_eq!(woken([5, 9], &[(3, 11)]), (MISSED, None));
+    assert_eq!(woken([5, 9], &[(3, 12)]), (EXCUSED, Some(Excuse::Waits)));
+    // The larger of its bounds counts; and the last wake-up.
+    assert_eq!(woken([9, 5], &[(3, 12)]), (EXCUSED, Some(Excuse::Waits)));
+    assert_eq!(woken([5, 9], &[(3, 6), (7, 12)]).0, EXCUSED);
+    assert_eq!(woken([5, 9], &[(3, 12), (13, 13)]).0, EXCUSED);
+    assert_eq!(woken([5, 9], &[(3, 6), (7, 11)]).0, MISSED);
+    // What it does after its deadline is no excuse.
+    assert_eq!(woken([5, 9], &[(3, 11), (21, 30)]).0, MISSED);
+    // It waits at its deadline.
+    assert_eq!(woken([5, 9], &[(3, 11), (20, 30)]).0, EXCUSED);
+    assert_eq!(woken([5, 9], &[(3, 21)]).0, EXCUSED);
+    // A bound that is not known; and who was woken at its release.
+    let mut run = System::new().run();
+    run.released(HIGH, 0, 0)
+        .blocked(HIGH, 0, 3)
+        .woken(HIGH, 0, 4);
+    assert_eq!(run.first_late(HIGH), EXCUSED);
+    assert_eq!(woken([20, 20], &[(0, 0)]).0, MISSED);
+}
+
+/// Of a LO server in mode 0.
+#[test]
+fn a_woken_job_of_a_lo_server_has_the_bound_of_mode_0() {
+    let woken = |wake: u64, rise: Option<u64>| {
+        let mut run = System::new().run();
+        let bounds = vec![Some(span(4)), Some(span(9))];
+        run.0 = run.0.within(&[Vec::new(), Vec::new(), bounds]);
+        run.released(DEGRADED, 0, 0);
+        run.0
+            .blocked(at(1), CPU, &state(DEGRADED, 0, 0, 1, 2), DEVICE);
+        run.0.woken(at(wake), &state(DEGRADED, 0, 0, 1, 2));
+        if let Some(rise) = rise {
+            run.mode(LO, HI, rise);
+        }
+        (run.first_late(DEGRADED), run.why(DEGRADED))
+    };
+    assert_eq!(woken(6, None), (MISSED, None));
+    assert_eq!(woken(7, None), (EXCUSED, Some(Excuse::Waits)));
+    assert_eq!(woken(6, Some(9)), (EXCUSED, Some(Excuse::Mode)));
+}
+
+/// The rest of the budget is not at hand after the wait.
+#[test]
+fn a_list_without_room_excuses_who_has_waited() {
+    let of = |waits: bool| {
+        let mut run = System::new().run();
+        run.0 = run.0.within(&[Vec::new(), vec![Some(span(5)); 2]]);
+        run.released(HIGH, 0, 0);
+        if waits {
+            run.blocked(HIGH, 0, 3).woken(HIGH, 0, 4);
+        }
+        run.0.postponed(at(3), ServerId(HIGH), ns(1));
+        run.why(HIGH)
+    };
+    assert_eq!((of(false), of(true)), (None, Some(Excuse::NoBudget)));
+}
+
+/// C = 3 or 6: it has used up what its server has in the mode in which it waits. Found by a campaign: with nothing more to
+/// execute, too, it waits for the next replenishment.
+#[test]
+fn who_has_used_up_the_capacity_before_a_wait_is_excused() {
+    let of = |mode: Level, executed: u64| {
+        let mut run = System::new().run();
+        run.0 = run.0.within(&[Vec::new(), vec![Some(span(5)); 2]]);
+        run.released(HIGH, 0, 0);
+        if mode == HI {
+            run.mode(LO, HI, 1);
+        }
+        let job = state(HIGH, 0, 0, executed, 6);
+        run.0.blocked(at(8), CPU, &job, DEVICE);
+        run.woken(HIGH, 0, 9).why(HIGH)
+    };
+    assert_eq!((of(LO, 2), of(LO, 3)), (None, Some(Excuse::NoBudget)));
+    assert_eq!((of(HI, 5), of(HI, 6)), (None, Some(Excuse::NoBudget)));
+}
+
+#[test]
+fn it_says_why_a_job_was_not_guaranteed_its_deadline() {
+    let mut run = System::new().run();
+    assert_eq!(run.why(7), Some(Excuse::NoServer));
+    run.released(HIGH, 0, 0).released(HIGH, 1, 20);
+    let second = state(HIGH, 1, 20, 0, 1);
+    assert_eq!(run.0.excuse(&second), Some(Excuse::Backlog));
+    run.released(DROPPED, 0, 0).mode(LO, HI, 3);
+    assert_eq!(run.why(DROPPED), Some(Excuse::Mode));
+    run.ran(&state(HIGH, 0, 0, 6, 9), 1, 7);
+    assert_eq!(run.why(HIGH), Some(Excuse::UsedUp));
+    let mut run = System::new().run();
+    run.released(HIGH, 0, 0)
+        .blocked(HIGH, 0, 1)
+        .completed(HIGH, 0, 2);
+    run.ran(&state(HIGH, 0, 0, 1, 1), 1, 2)
+        .released(HIGH, 1, 20);
+    assert_eq!(run.0.excuse(&second), Some(Excuse::Unclean));
 }
 
 #[test]

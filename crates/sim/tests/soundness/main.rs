@@ -33,6 +33,7 @@ mod in_servers;
 mod io_amc;
 mod longer_lists;
 mod patterns;
+mod pibs;
 mod sets;
 mod subject;
 mod summary;

@@ -1,4 +1,5 @@
-//! `ss-rta`, `ss-pibs-rta`, `io-amc-rtb`, `io-amc-ub`: sporadic servers and PIBS by fixed priorities, in one mode or in two.
+//! `ss-rta`, `ss-pibs-rta`, `io-amc-rtb`, `io-amc-ub`, `amc-rtb:servers`, `amc-ub:servers`: sporadic servers and PIBS by fixed
+//! priorities, in one mode or in two.
 //!
 //! What is bounded: how long a server may take, from when its budget is there and wanted, until it has executed as much
 //! as it has; and how long a PIBS may take, from its activation on behalf of a server to the end of its burst. The mode
@@ -39,6 +40,15 @@
 //!
 //! `ss-rta` is for servers without PIBS and `ss-pibs-rta` for both.
 //!
+//! `amc-rtb:servers` and `amc-ub:servers` are for servers without PIBS in two modes: what the paper's evaluation calls
+//! AMC, "an AMC system containing only Sporadic Servers". Without PIBS, (10) and (11) are its R^LO and R^HI, which have no
+//! numbers, and (14) is (9): the RLO* of (8) with (7), in which a HI server has C_i(LO) as the smaller of its capacities. So
+//! the former accepts exactly what `io-amc-rtb` accepts of such sets. The latter asks for (10) and (11) only, and
+//! is necessary: where a server that its task fills in all modes fails, some run is late. All servers of the level and
+//! above release together and as often as they may, and each job executes C(L), as for `amc-ub`; a sporadic server
+//! whose job comes a period after the last one has its whole capacity then. A mode that the first job raises stays raised as long
+//! as the one that fails is pending. Nothing of the kind is known where a server has more than its task asks for, or goes on with less.
+//!
 //! All is in whole ns: execution is, so the demand of each PIBS is rounded down.
 //!
 //! Slow twin: `io_amc::oracle`, which also makes the mistakes that a campaign has to refute.
@@ -50,15 +60,15 @@ mod order;
 mod rows;
 
 use crate::fixed_point::STEPS_MAX;
-use crate::outcome::{EquationBound, Kind, Outcome, Reason, ServerOutcome, TaskOutcome};
+use crate::outcome::{EquationBound, Kind, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict};
 use crate::parameters::{Ratio, ServerBudget, ServerParameters};
-use crate::problem::Problem;
+use crate::problem::{Phasing, Problem};
 use crate::served::Server;
 use crate::served_reason::ServedReason;
 use crate::sporadic_reason::SporadicReason;
 use bounds::{Found, Phase};
 use order::{Late, Ordered, Undecided};
-use rows::Rows;
+use rows::{Rows, Seat};
 use vestal_core::{Duration, Level, ServerId, ServerKind};
 
 /// Which of the tests.
@@ -92,13 +102,31 @@ pub(crate) enum Scope {
     Steady,
     /// And while the mode rises.
     Rising,
+    /// Sporadic servers, in each of two modes.
+    ServersSteady,
+    /// And while the mode rises.
+    ServersRising,
 }
 
 impl Scope {
     const fn levels(self) -> usize {
         match self {
             Self::Servers | Self::OneMode => 1,
-            Self::Steady | Self::Rising => 2,
+            Self::Steady | Self::Rising | Self::ServersSteady | Self::ServersRising => 2,
+        }
+    }
+
+    const fn has_pibs(self) -> bool {
+        match self {
+            Self::Servers | Self::ServersSteady | Self::ServersRising => false,
+            Self::OneMode | Self::Steady | Self::Rising => true,
+        }
+    }
+
+    const fn rises(self) -> bool {
+        match self {
+            Self::Rising | Self::ServersRising => true,
+            Self::Servers | Self::OneMode | Self::Steady | Self::ServersSteady => false,
         }
     }
 
@@ -106,8 +134,9 @@ impl Scope {
     const fn equation(self, is_burst: bool, phase: Phase) -> u8 {
         let first = match (self, phase) {
             (Self::Servers | Self::OneMode, _) => return if is_burst { 2 } else { 1 },
-            (Self::Steady | Self::Rising, Phase::Mode0) => 10,
-            (Self::Steady | Self::Rising, Phase::Mode1) => 11,
+            (_, Phase::Mode0) => 10,
+            (_, Phase::Mode1) => 11,
+            (Self::ServersSteady | Self::ServersRising, Phase::Rise) => 9,
             (Self::Steady | Self::Rising, Phase::Rise) => 14,
         };
         match (is_burst, phase) {
@@ -126,15 +155,36 @@ pub(crate) fn analyse(problem: &Problem, form: Form) -> Outcome {
         Ok(rows) => rows,
         Err(why) => return outside(Reason::Served(why)),
     };
-    let rises = form.scope == Scope::Rising;
+    let rises = form.scope.rises();
     let found = match problem.has_free_server_order() {
         true => order::free(&rows, rises),
         false => order::given(&rows, rises),
     };
     match found {
-        Ok(found) => outcome(problem, form, (&rows, &found)),
+        Ok(found) => {
+            let mut outcome = outcome(problem, form, (&rows, &found));
+            if form.kind == Kind::Necessary && !is_reached(problem, &rows) {
+                outcome.verdict = Verdict::NotProven;
+            }
+            outcome
+        }
         Err(Undecided) => outside(Reason::SearchLimit { steps: STEPS_MAX }),
     }
+}
+
+/// Whether runs reach (10) and (11): each server is filled by its task, nobody goes on with less, and all may be released together.
+fn is_reached(problem: &Problem, rows: &Rows) -> bool {
+    let is_filled = |seat: &Seat| {
+        let own = seat.task.map(|task| &problem.rows()[task.index()]);
+        own.is_some_and(|row| {
+            let needs = |level: usize| match level <= row.criticality {
+                true => row.exact_wcet(level),
+                false => 0,
+            };
+            row.period == seat.period && [needs(0), needs(1)] == seat.capacity
+        })
+    };
+    problem.phasing() != Phasing::Restricted && rows.seats.iter().all(is_filled)
 }
 
 fn outcome(problem: &Problem, form: Form, (rows, found): (&Rows, &Ordered)) -> Outcome {

@@ -1,6 +1,6 @@
 //! Servers and PIBS of a problem as plain numbers, if the tests speak of such a problem.
 
-use super::{Form, Hosts, Scope};
+use super::{Form, Hosts};
 use crate::problem::{Problem, Row};
 use crate::served::{Member, Server};
 use crate::served_reason::ServedReason;
@@ -141,7 +141,7 @@ impl Rows {
         let mut shares = Vec::new();
         for (server, id) in problem.servers().iter().zip((0..).map(ServerId)) {
             if let ServerKind::Pibs { utilization } = &server.configuration.kind {
-                if form.scope == Scope::Servers {
+                if !form.scope.has_pibs() {
                     return Err(ServedReason::Sporadic(SporadicReason::HasPibs {
                         server: id,
                     }));

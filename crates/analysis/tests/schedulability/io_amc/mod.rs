@@ -1,5 +1,6 @@
 //! `ss-rta`, `ss-pibs-rta`, `io-amc-rtb` and `io-amc-ub`: by hand, against their slow twin, and against runs.
 
+mod amc;
 mod by_hand;
 mod orders;
 mod runs;
