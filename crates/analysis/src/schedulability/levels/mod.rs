@@ -1,0 +1,3 @@
+//! MC²: what is proved of its levels.
+
+pub mod tardiness;
