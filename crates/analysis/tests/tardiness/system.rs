@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use vestal_analysis::schedulability::levels::tardiness::{Closed, Wanted};
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, Duration, Level, Levelled, LevelledConfiguration,
+    Budgets, Container, CpuId, CpuTable, Duration, Level, LevelB, Levelled, LevelledConfiguration,
     LevelledTask, Service, TableSlot, Task, TaskId, Wcet,
 };
 use vestal_testkit::short::{ns, span};
@@ -193,6 +193,7 @@ impl System {
             tables: &tables,
             backlog,
             budgets: self.budgets,
+            level_b: LevelB::EarliestDeadline,
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         });

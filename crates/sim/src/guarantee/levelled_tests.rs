@@ -3,7 +3,8 @@
 use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, Duration, LevelledConfiguration, LevelledTask, Service,
+    Budgets, Container, CpuId, CpuTable, Duration, LevelB, LevelledConfiguration, LevelledTask,
+    Service,
 };
 use vestal_testkit::short::{at, job, ns, span, task};
 
@@ -53,6 +54,7 @@ fn guarantee(budgets: Budgets) -> Guarantee {
         tables: &[table, table],
         backlog: 8,
         budgets,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };

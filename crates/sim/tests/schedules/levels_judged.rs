@@ -216,6 +216,7 @@ fn run(set: &Set, fault: Fault, seen: &mut Seen) {
         tables: &tables,
         backlog: 200,
         budgets: set.budgets,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
