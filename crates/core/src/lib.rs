@@ -63,8 +63,8 @@ pub use configuration_error::ConfigurationError;
 pub use enforce::{AtLimit, Enforcement, Exhaustion};
 pub use engine::{
     Budgets, Configuration, Container, CpuTable, FrameConfiguration, FrameTable, Frames, Guard,
-    Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, Span, TableSlot,
-    Uniprocessor,
+    LevelB, Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, Span,
+    TableSlot, Uniprocessor,
 };
 pub use engine::{
     DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, Modes,

@@ -10,7 +10,7 @@ pub mod edf_vd;
 pub mod ftts;
 pub mod hsf;
 pub mod io_amc;
-pub(crate) mod levels;
+pub mod levels;
 pub mod ocbp;
 pub mod pedf_vd;
 pub mod plrs;

@@ -17,7 +17,7 @@ pub use hierarchy::{
     ServedTask, ServerConfiguration,
 };
 pub use levelled::{
-    Budgets, Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
-    SharedDomain, TableSlot,
+    Budgets, Container, CpuTable, LevelB, Levelled, LevelledConfiguration, LevelledTask,
+    LocalDomain, SharedDomain, TableSlot,
 };
 pub use uniprocessor::Uniprocessor;

@@ -120,6 +120,7 @@ pub(crate) fn configuration<'a>(
         tables,
         backlog,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     }

@@ -72,6 +72,33 @@ fn table_1_runs_as_the_paper_has_it_whichever_level_execution_times_come_from() 
     }
 }
 
+/// Utilization 1 of periods 20 and 30: by deadlines all are met, by periods T2 has 5 of its 15 left when it is due at 30.
+#[test]
+fn level_b_goes_by_deadlines_or_by_periods() {
+    let local = Container::Local(CPU);
+    let tasks = [task(local, 20, 10), task(local, 30, 15)];
+    let tables = [CpuTable {
+        cycle: Duration::ZERO,
+        slots: &[],
+    }];
+    let by_deadline = configuration(&tasks, &tables, 4);
+    let by_period = LevelledConfiguration {
+        level_b: LevelB::RateMonotonic,
+        ..by_deadline
+    };
+    let rows = |configuration: &LevelledConfiguration<'_>| {
+        let need = |job: JobId| if job.task.0 == 0 { 10 } else { 15 };
+        let drawn = EVERY_WAY.map(|calls| draw(configuration, 60, calls, &need).0);
+        assert!(drawn.iter().all(|rows| *rows == drawn[0]));
+        drawn[0].concat()
+    };
+    let (one, two) = ("1111111111", "2222222222");
+    let edf = [one, two, "22222", one, "22222", one, two];
+    assert_eq!(rows(&by_deadline), edf.concat());
+    let rms = [one, two, one, two, one, two];
+    assert_eq!(rows(&by_period), rms.concat());
+}
+
 #[test]
 fn ghosts_use_up_budgets_while_lower_levels_run() {
     let (tasks, slots) = table_1();

@@ -139,13 +139,15 @@ pub(crate) fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
 
 const TICKS: u64 = 96;
 
+const EDF: LevelB = LevelB::EarliestDeadline;
+
 /// Runs the engine and compares each tick; afterwards no task releases until all budgets are gone.
 fn compare(
     set: &Set,
     backlog: usize,
     salt: u64,
     calls: How,
-    budgets: Budgets,
+    (budgets, level_b): (Budgets, LevelB),
 ) -> (usize, Vec<RefTick>) {
     let (tasks, slots) = translate(set);
     let cycle = Duration::from_nanos(CYCLE);
@@ -155,6 +157,7 @@ fn compare(
         .collect();
     let configuration = LevelledConfiguration {
         budgets,
+        level_b,
         ..configuration(&tasks, &tables, backlog)
     };
     let need = needs(set, salt);
@@ -166,6 +169,9 @@ fn compare(
         (backlog, budgets == Budgets::Enforced),
         &need,
     );
+    if level_b == LevelB::RateMonotonic {
+        reference.by_period();
+    }
     let mut ticks = Vec::new();
     for now in 0.. {
         let releases = now < TICKS;
@@ -209,7 +215,7 @@ fn every_tick_is_as_the_rule_says_however_the_engine_is_called() {
             How::ByDomain(round)
         };
         for calls in [How::WhenDue, every_tick] {
-            let (lost, ticks) = compare(&set, backlog, salt, calls, Budgets::Enforced);
+            let (lost, ticks) = compare(&set, backlog, salt, calls, (Budgets::Enforced, EDF));
             dropped += lost;
             ghosts += ticks
                 .iter()
@@ -250,7 +256,7 @@ fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
             200,
             random.below(1 << 20),
             How::WhenDue,
-            Budgets::Enforced,
+            (Budgets::Enforced, EDF),
         );
         assert_eq!(dropped, 0);
         for (index, task) in set.tasks.iter().enumerate() {
@@ -306,11 +312,28 @@ fn with_budgets_ignored_jobs_run_to_their_completion_by_their_own_deadlines() {
         let set = random_set(&mut random);
         let (backlog, salt) = (1 + random.below(6) as usize, random.below(1 << 20));
         for calls in [How::WhenDue, How::ByDomain(round)] {
-            let (_, ticks) = compare(&set, backlog, salt, calls, Budgets::Ignored);
+            let (_, ticks) = compare(&set, backlog, salt, calls, (Budgets::Ignored, EDF));
             let ghosts = ticks.iter().flat_map(|tick| tick.ghosts.iter().flatten());
             assert_eq!(ghosts.flatten().count(), 0);
         }
     }
+}
+
+#[test]
+fn every_tick_is_as_the_rule_says_where_level_b_goes_by_periods() {
+    let mut random = Random::new(6);
+    let mut differ = 0;
+    for round in 0..600 {
+        let set = random_set(&mut random);
+        let (backlog, salt) = (1 + random.below(6) as usize, random.below(1 << 20));
+        for budgets in [Budgets::Enforced, Budgets::Ignored] {
+            let of = |level_b, calls| compare(&set, backlog, salt, calls, (budgets, level_b));
+            let (_, by_period) = of(LevelB::RateMonotonic, How::WhenDue);
+            of(LevelB::RateMonotonic, How::ByDomain(round));
+            differ += u64::from(by_period != of(EDF, How::WhenDue).1);
+        }
+    }
+    assert!(differ > 20, "{differ}");
 }
 
 /// A world that is late with everything: it decides now and then, follows a plan on some CPUs only,

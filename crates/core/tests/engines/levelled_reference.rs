@@ -39,6 +39,8 @@ pub(crate) struct Reference<'a> {
     tables: &'a [Vec<Option<usize>>],
     backlog: usize,
     enforced: bool,
+    /// Level B goes by periods, not by deadlines.
+    by_period: bool,
     need: &'a dyn Fn(usize, u64) -> u64,
     states: Vec<State>,
     pub(crate) dropped: usize,
@@ -57,6 +59,7 @@ impl<'a> Reference<'a> {
             tables,
             backlog,
             enforced,
+            by_period: false,
             need,
             states,
             dropped: 0,
@@ -83,13 +86,22 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Tasks of one kind that have a budget, the earliest deadline first.
-    fn by_deadline(&self, kind: Kind) -> Vec<usize> {
+    /// Has level B go by periods.
+    pub(crate) fn by_period(&mut self) {
+        self.by_period = true;
+    }
+
+    /// Tasks of one kind that have a budget, the earliest deadline first, or the shortest period.
+    fn by_urgency(&self, kind: Kind) -> Vec<usize> {
         let mut found: Vec<usize> = (0..self.tasks.len())
             .filter(|&task| self.tasks[task].kind == kind)
             .filter(|&task| !self.states[task].budgets.is_empty())
             .collect();
-        found.sort_by_key(|&task| (self.states[task].budgets[0].0, task));
+        let by_period = self.by_period && matches!(kind, Kind::B(_));
+        found.sort_by_key(|&task| match by_period {
+            true => (self.tasks[task].period, task),
+            false => (self.states[task].budgets[0].0, task),
+        });
         found
     }
 
@@ -130,7 +142,7 @@ impl<'a> Reference<'a> {
                 .flatten();
             if let Some(task) = owner.filter(|&task| self.has_work(task)) {
                 ran[cpu] = Some(task);
-            } else if let Some(&task) = self.by_deadline(Kind::B(cpu)).first() {
+            } else if let Some(&task) = self.by_urgency(Kind::B(cpu)).first() {
                 if self.has_work(task) {
                     ran[cpu] = Some(task);
                 } else {
@@ -140,7 +152,7 @@ impl<'a> Reference<'a> {
         }
         let open: Vec<usize> = (0..cpus).filter(|&cpu| ran[cpu].is_none()).collect();
         let chosen: Vec<usize> = self
-            .by_deadline(Kind::C)
+            .by_urgency(Kind::C)
             .into_iter()
             .take(open.len())
             .collect();

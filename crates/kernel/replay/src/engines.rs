@@ -217,6 +217,7 @@ impl Levels {
             tables: &tables,
             backlog: 2,
             budgets: Budgets::Enforced,
+            level_b: LevelB::EarliestDeadline,
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         };

@@ -4,8 +4,8 @@ use crate::looks::{CYCLE, CYCLES, MS, executive, granularity, in_cycle, looking,
 use crate::support::{LO, alone_and_well, spec, stolen_intervals};
 use vestal_core::engine::Levelled;
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, Duration, LevelledConfiguration, LevelledTask, Service,
-    TableSlot, TaskConfiguration, TaskId,
+    Budgets, Container, CpuId, CpuTable, Duration, LevelB, LevelledConfiguration, LevelledTask,
+    Service, TableSlot, TaskConfiguration, TaskId,
 };
 use vestal_linux::fault::{Delay, Fault, How, Point};
 use vestal_linux::report::TaskReport;
@@ -37,6 +37,7 @@ fn levels(containers: &'static [Container], slots: &'static [(u64, u64)]) -> Cpu
                 }],
                 backlog: 4,
                 budgets: Budgets::Enforced,
+                level_b: LevelB::EarliestDeadline,
                 granularity,
                 wake_granularity: Duration::ZERO,
             });

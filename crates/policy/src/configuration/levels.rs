@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 use vestal_analysis::parameters::DispatchTable;
 use vestal_core::store::Boxed;
 use vestal_core::{
-    Budgets, ConfigurationError, Container, CpuId, CpuTable, Levelled, LevelledConfiguration,
-    LevelledTask, LocalDomain, SharedDomain, TaskConfiguration,
+    Budgets, ConfigurationError, Container, CpuId, CpuTable, LevelB, Levelled,
+    LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, TaskConfiguration,
 };
 
 /// Levels A to D on several CPUs: tables and earliest deadlines on each, and what they leave, for all in common.
@@ -123,6 +123,7 @@ impl Levels {
             tables: &tables,
             backlog: self.backlog,
             budgets: self.budgets,
+            level_b: LevelB::EarliestDeadline,
             granularity: precision.granularity,
             wake_granularity: precision.wake_granularity,
         })

@@ -36,9 +36,10 @@
 //! more than that budget, nor than C_i(z_i), was guaranteed its deadline in every mode: it runs in each as if it were in
 //! one of its own levels. Of one that needs more only the guarantee of its level is known here.
 //!
-//! *Servers* have rules of their own, in `served`, and so have bursts of PIBS, in `bursts`.
+//! *Servers* have rules of their own, in `served`, and so have bursts of PIBS, in `bursts`, and the levels of MC², in `levelled`.
 
 mod bursts;
+mod levelled;
 mod served;
 #[cfg(test)]
 mod tests;
@@ -47,11 +48,13 @@ pub use bursts::BurstCounts;
 pub use served::Excuse;
 
 use crate::observer::{JobState, Observer, Segment};
+use levelled::Levelled;
 use served::Served;
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
     AtLimit, Configuration, CpuId, DeviceId, DropReason, Duration, Enforcement, Exhaustion,
-    HierarchyConfiguration, Instant, JobId, Level, OnMiss, ServerId, Service, Task, guarantee,
+    HierarchyConfiguration, Instant, JobId, Level, LevelledConfiguration, OnMiss, ServerId,
+    Service, Task, guarantee,
 };
 
 /// The level whose assumption covers runs of any mode.
@@ -105,6 +108,8 @@ pub struct Guarantee {
     crossings: [Option<Instant>; LEVELS_MAX],
     /// Tasks in servers, and none of the above.
     served: Option<Box<Served>>,
+    /// Tasks of the levels of MC², and none of the above.
+    levelled: Option<Box<Levelled>>,
 }
 
 impl Guarantee {
@@ -165,6 +170,7 @@ impl Guarantee {
             suspends: Vec::new(),
             crossings: [None; LEVELS_MAX],
             served: None,
+            levelled: None,
         }
     }
 
@@ -204,6 +210,19 @@ impl Guarantee {
         self.served.as_ref()?.excuse(job)
     }
 
+    /// The guarantee of MC² with this configuration, provided that a test accepts it: levels A and B keep their deadlines, and
+    /// tasks of level C are no later than `tardiness` says of them. `None` there promises nothing.
+    #[must_use]
+    pub fn of_levels(
+        configuration: &LevelledConfiguration<'_>,
+        tardiness: &[Option<Duration>],
+    ) -> Self {
+        Self {
+            levelled: Some(Box::new(Levelled::of(configuration, tardiness))),
+            ..Self::none()
+        }
+    }
+
     fn crossing(&self, level: Level) -> Option<Instant> {
         self.crossings.get(level.index()).copied().flatten()
     }
@@ -221,10 +240,12 @@ impl Guarantee {
         let judged_before = job.demoted.is_some_and(|when| when > job.deadline);
         let complete_or_withdrawn = match ending {
             Ending::Demoted => {
-                return (at > job.deadline).then(|| self.missed(job));
+                return (at > job.deadline).then(|| self.missed(job, at, ending));
             }
             _ if judged_before => return None,
-            Ending::Unfinished => return (at >= job.deadline).then(|| self.missed(job)),
+            Ending::Unfinished => {
+                return (at >= job.deadline).then(|| self.missed(job, at, ending));
+            }
             Ending::Dropped(DropReason::BacklogFull) => {
                 return Some(Verdict::Missed { guaranteed: false });
             }
@@ -236,13 +257,17 @@ impl Guarantee {
                 | DropReason::Deadline,
             ) => (at < job.deadline).then_some(Verdict::Dropped),
         };
-        Some(complete_or_withdrawn.unwrap_or_else(|| self.missed(job)))
+        Some(complete_or_withdrawn.unwrap_or_else(|| self.missed(job, at, ending)))
     }
 
-    fn missed(&self, job: &JobState) -> Verdict {
-        let served = self.served.as_ref();
-        let in_server = served.map(|served| served.excuse(job).is_none());
-        let guaranteed = in_server.unwrap_or_else(|| self.was_promised(job));
+    fn missed(&self, job: &JobState, at: Instant, ending: Ending) -> Verdict {
+        let guaranteed = if let Some(served) = &self.served {
+            served.excuse(job).is_none()
+        } else if let Some(levelled) = &self.levelled {
+            levelled.promised(job, at, ending)
+        } else {
+            self.was_promised(job)
+        };
         Verdict::Missed { guaranteed }
     }
 
@@ -338,6 +363,8 @@ impl Observer for Guarantee {
             None => {
                 if let Some(served) = &mut self.served {
                     served.executed(segment, job);
+                } else if let Some(levelled) = &mut self.levelled {
+                    levelled.executed(segment, job);
                 }
             }
         }

@@ -55,6 +55,7 @@ pub(crate) fn levelled(tasks: &[LevelledTask], tables: &[CpuTable<'_>]) -> Level
         tables,
         backlog: 4,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     })

@@ -135,6 +135,7 @@ fn mc2_table_1() {
         tables: &tables,
         backlog: 4,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     })

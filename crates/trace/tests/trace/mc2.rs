@@ -69,6 +69,7 @@ fn with<T>(make: impl FnOnce(&LevelledConfiguration<'_>) -> T) -> T {
         tables: &tables,
         backlog: 4,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     })

@@ -29,6 +29,7 @@ mod oracle;
 mod pattern;
 mod place;
 mod table;
+pub mod tardiness;
 #[cfg(test)]
 mod tests;
 

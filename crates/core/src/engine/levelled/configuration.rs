@@ -11,7 +11,7 @@ use crate::time::{Duration, Instant, Service};
 pub enum Container {
     /// Level A: in the slots of one CPU's table.
     Table(CpuId),
-    /// Level B: on one CPU, earliest deadline first.
+    /// Level B: on one CPU, by [`LevelB`].
     Local(CpuId),
     /// Level C: on every CPU that A and B leave open, earliest deadline first.
     Global,
@@ -65,6 +65,15 @@ pub enum Budgets {
     Ignored,
 }
 
+/// Who goes first at level B of a CPU, among those with a budget. Level C always goes by deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LevelB {
+    /// Who has the earliest deadline.
+    EarliestDeadline,
+    /// Who has the shortest period.
+    RateMonotonic,
+}
+
 /// A part of a CPU's cycle that belongs to one level-A task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableSlot {
@@ -104,6 +113,8 @@ pub struct LevelledConfiguration<'a> {
     pub backlog: usize,
     /// Whether the budgets of levels B and C hold.
     pub budgets: Budgets,
+    /// Who goes first at level B.
+    pub level_b: LevelB,
     /// The smallest budget the world can enforce: a smaller remainder counts as exhausted (C2).
     pub granularity: Service,
     /// How late the world may wake the scheduler before that is worth a notice (C6).

@@ -133,7 +133,7 @@ impl<S: Store> LocalDomain<S> {
             });
         }
         if slot.is_none()
-            && let Some((_, task)) = self.servers.by_deadline.first()
+            && let Some((_, task)) = self.servers.by_urgency.first()
         {
             slot = self.servers.budgeted_slot(task);
             if slot.is_none() {

@@ -1,7 +1,7 @@
 //! MC²: four levels on several CPUs, A and B on their own CPU, C and D on all (Herman, Kenna,
 //! Mollison, Anderson and Johnson, RTAS 2012).
 //!
-//! On each CPU level A follows a table and level B goes by earliest deadline; what they leave is
+//! On each CPU level A follows a table and level B goes by earliest deadline or by period; what they leave is
 //! open to level C, globally by earliest deadline, and then to level D, best effort. Every task of
 //! levels A to C has a budget per period. A job that needs less leaves a *ghost*, which uses the rest
 //! up while lower levels run (slack shifting); one that needs more goes on with the next budget.
@@ -35,7 +35,7 @@ mod servers;
 mod shared;
 
 pub use configuration::{
-    Budgets, Container, CpuTable, LevelledConfiguration, LevelledTask, TableSlot,
+    Budgets, Container, CpuTable, LevelB, LevelledConfiguration, LevelledTask, TableSlot,
 };
 pub use local::LocalDomain;
 pub use shared::SharedDomain;

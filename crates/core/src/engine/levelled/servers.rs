@@ -17,10 +17,10 @@
 //! What is charged beyond all budgets, because the world stopped a job late, is a debt that the
 //! next budget pays.
 //!
-//! Invariants: I1 a task is in `by_deadline` exactly if it has a budget; I2 a budget in the queue is
+//! Invariants: I1 a task is in `by_urgency` exactly if it has a budget; I2 a budget in the queue is
 //! not used up; I3 a best-effort task is in `by_release` exactly if it has a job.
 
-use super::configuration::{Budgets, LevelledConfiguration, LevelledTask};
+use super::configuration::{Budgets, LevelB, LevelledConfiguration, LevelledTask};
 use crate::configuration_error::ConfigurationError;
 use crate::engine::clock::Clock;
 use crate::fact::{Fact, StopReason};
@@ -77,14 +77,16 @@ pub(super) struct Servers<S: Store> {
     servers: S::Table<Server>,
     waiting: Rows<Arrival, S>,
     allowances: Rows<Allowance, S>,
-    /// Tasks with a budget, by its deadline.
-    pub(super) by_deadline: ReadyHeap<S>,
+    /// Tasks with a budget, by its deadline, or by their periods.
+    pub(super) by_urgency: ReadyHeap<S>,
     /// Best-effort tasks with a job, by its release.
     pub(super) by_release: ReadyHeap<S>,
     /// For each CPU what runs there as far as this domain is concerned.
     running: S::Table<Option<JobId>>,
     dirty: TaskBits<S>,
     budgets: Budgets,
+    /// Who goes first here; the shared domain always goes by deadlines.
+    order: LevelB,
     granularity: Service,
     pub(super) clock: Clock<S>,
 }
@@ -122,11 +124,15 @@ impl<S: Store> Servers<S> {
             servers: S::table(count, server).ok_or(too_many)?,
             waiting: Rows::new(count, configuration.backlog).ok_or(too_many)?,
             allowances: Rows::new(count, allowances).ok_or(too_many)?,
-            by_deadline: ReadyHeap::new(count).ok_or(too_many)?,
+            by_urgency: ReadyHeap::new(count).ok_or(too_many)?,
             by_release: ReadyHeap::new(count).ok_or(too_many)?,
             running: S::table(configuration.tables.len(), None).ok_or(too_many)?,
             dirty: TaskBits::new(count).ok_or(too_many)?,
             budgets: configuration.budgets,
+            order: match home {
+                Some(_) => configuration.level_b,
+                None => LevelB::EarliestDeadline,
+            },
             granularity: configuration.granularity,
             clock: Clock::new(configuration.wake_granularity, members),
         })
@@ -304,15 +310,19 @@ impl<S: Store> Servers<S> {
 
     /// Puts the task where its present budget belongs among those of its domain.
     fn queue(&mut self, task: TaskId) {
-        match self.allowances.first(task.index()) {
-            Some(allowance) => {
-                let urgency = Urgency::of_deadline_nanos(allowance.deadline.as_nanos());
-                self.by_deadline.insert(task, urgency);
-            }
-            None => {
-                self.by_deadline.remove(task);
-            }
-        }
+        let (Some(entry), Some(allowance)) = (
+            self.tasks.get(task.index()),
+            self.allowances.first(task.index()),
+        ) else {
+            self.by_urgency.remove(task);
+            return;
+        };
+        let nanos = match self.order {
+            LevelB::EarliestDeadline => allowance.deadline.as_nanos(),
+            LevelB::RateMonotonic => entry.task.period.as_nanos(),
+        };
+        self.by_urgency
+            .insert(task, Urgency::of_deadline_nanos(nanos));
     }
 
     fn serve(&mut self, task: TaskId, arrival: Arrival) {
@@ -397,7 +407,7 @@ impl<S: Store> Servers<S> {
             let best_effort = self
                 .entry(task)
                 .is_some_and(|entry| entry.container.is_best_effort());
-            self.by_deadline.contains(task) == budget.is_some()
+            self.by_urgency.contains(task) == budget.is_some()
                 && !used_up
                 && self.by_release.contains(task) == (best_effort && self.has_work(task))
         })

@@ -198,7 +198,7 @@ impl<S: Store> SharedDomain<S> {
             .filter(|cpu| cpu.open && !cpu.taken)
             .fold(0_usize, |count, _| count.saturating_add(1));
         let heap = match queue {
-            Queue::Deadline => &mut self.servers.by_deadline,
+            Queue::Deadline => &mut self.servers.by_urgency,
             Queue::Release => &mut self.servers.by_release,
         };
         for position in self.chosen.iter_mut().take(free) {

@@ -5,7 +5,7 @@ use super::*;
 use crate::parameters::Parameters;
 use vestal_core::store::Boxed;
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, LevelledConfiguration, LevelledTask, LocalDomain,
+    Budgets, Container, CpuId, CpuTable, LevelB, LevelledConfiguration, LevelledTask, LocalDomain,
 };
 use vestal_testkit::world::{Calls, World};
 
@@ -52,6 +52,7 @@ fn is_late(random: &mut Random, problem: &Problem, overrun: bool) -> bool {
         }],
         backlog: 8,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };

@@ -6,7 +6,7 @@ use super::super::{given, table as built};
 use super::*;
 use vestal_core::store::Boxed;
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, LevelledConfiguration, LevelledTask, LocalDomain,
+    Budgets, Container, CpuId, CpuTable, LevelB, LevelledConfiguration, LevelledTask, LocalDomain,
     TableError,
 };
 
@@ -59,6 +59,7 @@ fn by_core(
         }],
         backlog: 1,
         budgets: Budgets::Enforced,
+        level_b: LevelB::EarliestDeadline,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
