@@ -82,6 +82,71 @@ fn figure_5_with_other_lists_is_in_time() {
     }
 }
 
+/// How long the lists of replenishments became, by hand. `app` has used up its 8 at once, so that there is never more than one
+/// part: 1. The bottom half uses one unit at a time, each of which is a part of its own, back 16 later:
+///
+/// - figure 5, 3 places: at 12 [11: 2, 25: 1, 27: 1]; at 14 what is left joins the part of 25, [25: 2, 27: 1, 29: 1]. 3.
+/// - 4 places: at 14 [13: 1, 25: 1, 27: 1, 29: 1], at 16 [25: 1, 27: 1, 29: 1, 31: 1]. 4, and no more with 32.
+/// - 3 places and `tail`: at 14 the last two are one part, [13: 1, 25: 1, 29: 2]. 3.
+/// - figure 6: a PIBS has one replenishment and no list. With a sporadic server in its place, of 4 in 16 as well: 4.
+#[test]
+fn figures_5_and_6_say_how_long_lists_became() {
+    let scratch = Scratch::new("io-amc-longest");
+    let text = example(FIGURE_5);
+    let (app, halves) = text.split_once("name           = \"bottom-half\"").unwrap();
+    let longest = |policy: &str, places: &str, full: &str| {
+        let said = format!("replenishments = {places}\n{full}");
+        let halves = halves.replace("replenishments = 3\n", &said);
+        let text = format!("{app}name           = \"bottom-half\"{halves}");
+        let file = scratch.file(&format!("{policy}-{places}.toml"), &text);
+        let (result, _) = simulated(policy, file.to_str().unwrap(), 36, &EVENTS);
+        ["app", "bottom-half"].map(|name| {
+            let mut rows = result["servers"].as_array().unwrap().iter();
+            rows.find(|row| row["name"] == name).unwrap()["longest_list"].clone()
+        })
+    };
+    for policy in ["io-amc", "hsf"] {
+        for (places, full, bottom_half) in [
+            ("3", "", 3),
+            ("4", "", 4),
+            ("32", "", 4),
+            ("3", "full = \"tail\"\n", 3),
+        ] {
+            let expected = [1, bottom_half].map(serde_json::Value::from);
+            assert_eq!(
+                longest(policy, places, full),
+                expected,
+                "{policy} {places} {full}"
+            );
+        }
+    }
+    let of_figure_6 = |more: &[&str]| {
+        let (result, _) = simulated("io-amc", FIGURE_6, 36, &[&EVENTS[..], more].concat());
+        let rows = result["servers"].as_array().unwrap().iter();
+        rows.map(|row| row["longest_list"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_figure_6(&[]), [1.into(), serde_json::Value::Null]);
+    let sporadic = ["--set", "bottom-halves=sporadic"];
+    assert_eq!(of_figure_6(&sporadic), [serde_json::json!(1), 4.into()]);
+    // Recorded or not, for people or not; who has no list has no column.
+    let table = |arguments: &[&str]| {
+        let done = vestal(&[&["simulate"], arguments, &["--for", "36ms"]].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        let mut lines = done.stdout.lines().map(str::to_owned);
+        let heading = lines.find(|line| line.starts_with("server ")).unwrap();
+        let lines = lines.skip(1).take(2).collect::<Vec<_>>();
+        (heading.ends_with("longest list"), lines)
+    };
+    let scenario = [&[FIGURE_6, "--policy", "io-amc"], &EVENTS[..]].concat();
+    let (has_lists, lines) = table(&scenario);
+    assert!(
+        has_lists && lines[0].ends_with(" 1") && lines[1].ends_with(" -"),
+        "{lines:?}"
+    );
+    assert!(!table(&["examples/hsf-figure-14.toml", "--policy", "hsf"]).0);
+}
+
 /// The set of figure 6 with a device that raises its events by itself as `rows` say, and nobody who waits.
 fn device_alone(name: &str, server: &str, rows: &str, milliseconds: usize) -> String {
     let text = format!(
