@@ -374,3 +374,42 @@ fn what_servers_cannot_be_is_said_with_codes_and_help() {
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
     }
 }
+
+/// Tests of tasks alone answer as if there were no servers, and say so; tests of servers do not.
+#[test]
+fn analyze_says_which_tests_ignore_the_servers() {
+    let note = |arguments: &[&str]| {
+        let done = vestal(&[&["analyze"], arguments].concat());
+        assert!(done.exit < 2, "{}", done.stderr);
+        let mut lines = done.stderr.lines().map(str::to_owned);
+        let found = lines.find(|line| line.contains("are ignored by"));
+        assert!(lines.all(|line| !line.contains("are ignored by")));
+        found
+    };
+    let all = note(&["examples/io-amc.toml"]).unwrap();
+    let (what, tests) = all.split_once(" of the file are ignored by ").unwrap();
+    assert_eq!(what, "note: the servers and devices");
+    let tests: Vec<&str> = tests.split(", ").collect();
+    for test in ["rms", "smc", "amc-rtb", "edf-vd"] {
+        assert!(tests.contains(&test), "{all}");
+    }
+    for test in ["hsf", "ss-rta", "ss-pibs-rta", "io-amc-rtb"] {
+        assert!(!tests.contains(&test), "{all}");
+    }
+    assert_eq!(
+        note(&[
+            "examples/hsf-figure-14.toml",
+            "--test",
+            "smc",
+            "--test",
+            "hsf"
+        ])
+        .unwrap(),
+        "note: the servers of the file are ignored by smc"
+    );
+    assert_eq!(
+        note(&["examples/io-amc.toml", "--test", "io-amc-rtb"]),
+        None
+    );
+    assert_eq!(note(&["examples/fms.toml"]), None);
+}
