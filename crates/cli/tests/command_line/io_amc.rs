@@ -413,3 +413,44 @@ fn analyze_says_which_tests_ignore_the_servers() {
     );
     assert_eq!(note(&["examples/fms.toml"]), None);
 }
+
+/// An upper bound claims nothing that could be refuted, and neither it nor a necessary test that passes proves anything.
+#[test]
+fn upper_bounds_are_told_apart_from_what_is_refuted() {
+    let said = |arguments: &[&str]| {
+        let done = vestal(&[&["analyze"], arguments].concat());
+        assert_eq!(done.exit, 1, "{}", done.stderr);
+        let lines = done.stdout.lines().map(str::to_owned);
+        let (verdict, worth) = (lines.clone().next().unwrap(), lines.clone().nth(1).unwrap());
+        assert!(!done.stdout.contains("is schedulable"), "{}", done.stdout);
+        let (verdict, _) = verdict.split_once(", took").unwrap();
+        (verdict.to_owned(), worth)
+    };
+    let of = |verdict: &str, worth: &str| (verdict.to_owned(), worth.to_owned());
+    let accepts = "  as an upper bound it accepts the set, which proves nothing";
+    assert_eq!(
+        said(&["examples/io-amc.toml", "--test", "io-amc-ub"]),
+        of("io-amc-ub: not-proven (unsafe test", accepts)
+    );
+    let scratch = Scratch::new("io-amc-worth");
+    let overloaded = MODES.replace("HI = 10 }", "HI = 30 }");
+    let file = scratch.file("overloaded.toml", &overloaded);
+    let file = file.to_str().unwrap();
+    let (verdict, worth) = said(&[file, "--test", "io-amc-ub"]);
+    assert_eq!(verdict, "io-amc-ub: not-proven (unsafe test");
+    assert_eq!(
+        worth,
+        "  as an upper bound it does not accept the set, which shows nothing either"
+    );
+    // A necessary one refutes it. That is a refutation, and has its reason.
+    let (verdict, worth) = said(&[file, "--test", "amc-ub"]);
+    assert_eq!(verdict, "amc-ub: unschedulable (necessary test");
+    assert!(worth.starts_with("  why: "), "{worth}");
+    let passes = "  it passes, as every set has to that can be proved; that alone proves nothing";
+    assert_eq!(
+        said(&["examples/huang-three-tasks.toml", "--test", "amc-ub"]),
+        of("amc-ub: not-proven (necessary test", passes)
+    );
+    let (_, refuted) = said(&["examples/huang-four-tasks.toml", "--test", "fjp-ija"]);
+    assert!(refuted.contains("this test is refuted"), "{refuted}");
+}
