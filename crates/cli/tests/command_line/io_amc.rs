@@ -375,6 +375,63 @@ fn what_servers_cannot_be_is_said_with_codes_and_help() {
     }
 }
 
+/// `check` asks what `simulate` does, and says the same.
+#[test]
+fn check_refuses_what_the_policy_would_refuse() {
+    let scratch = Scratch::new("io-amc-check");
+    let refused = example(FIGURE_5).replacen("\"sporadic\"", "\"deferrable\"", 1);
+    let refused = refused.replacen("replenishments = 3\n", "", 1);
+    let file = scratch.file("refused.toml", &refused);
+    let file = file.to_str().unwrap();
+    let policy = [file, "--policy", "io-amc"];
+    let checked = vestal(&[&["check"], &policy[..]].concat());
+    let simulated = vestal(&[&["simulate"], &policy[..], &["--for", "36ms"]].concat());
+    assert_eq!((checked.exit, simulated.exit), (2, 2));
+    assert_eq!(checked.stdout, "");
+    // All but the last line, which says what could not be done.
+    let found = |text: &str| {
+        let (found, _) = text.split_once("error: failed to").unwrap();
+        found.to_owned()
+    };
+    assert_eq!(found(&checked.stderr), found(&simulated.stderr));
+    assert!(checked.stderr.contains("V0415"), "{}", checked.stderr);
+    let json = vestal(&[&["--format", "json", "check"], &policy[..]].concat());
+    let document = json.json();
+    assert_eq!((json.exit, &document["valid"]), (2, &false.into()));
+    assert_eq!(document["diagnostics"][0]["code"], "V0415");
+    assert_eq!(document["set"], serde_json::Value::Null);
+    // It is a task set, and others take it.
+    for more in [&["check", file][..], &["check", file, "--policy", "hsf"]] {
+        assert_eq!(vestal(more).exit, 0);
+    }
+    // What is warned of is warned of in both.
+    let long = example(FIGURE_6).replace("events = 4", "events = 5");
+    let long = scratch.file("long.toml", &long);
+    let policy = [long.to_str().unwrap(), "--policy", "io-amc"];
+    let checked = vestal(&[&["check"], &policy[..]].concat());
+    assert_eq!(checked.exit, 0);
+    assert!(checked.stderr.contains("V0419"), "{}", checked.stderr);
+    let json = vestal(&[&["--format", "json", "check"], &policy[..]].concat());
+    let document = json.json();
+    assert_eq!(document["valid"], true);
+    assert_eq!(document["diagnostics"][0]["code"], "V0419");
+    // Several CPUs are no less wrong for a policy of one; an order that no test finds is not the file's fault.
+    let two = vestal(&["check", "examples/two-cpus.toml", "--policy", "amc"]);
+    assert_eq!(two.exit, 2);
+    assert!(two.stderr.contains("V0405"), "{}", two.stderr);
+    let late = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ms\"\n[[task]]\nname = \"a\"\n\
+                criticality = \"HI\"\nperiod = 10\nwcet = { LO = 6, HI = 9 }\n[[task]]\nname = \"b\"\n\
+                criticality = \"HI\"\nperiod = 10\nwcet = { LO = 6, HI = 9 }\n";
+    let late = scratch.file("late.toml", late);
+    let late = vestal(&["check", late.to_str().unwrap(), "--policy", "ftts"]);
+    assert_eq!(late.exit, 0, "{}", late.stderr);
+    assert!(
+        late.stderr.contains("there is no frame table"),
+        "{}",
+        late.stderr
+    );
+}
+
 /// Tests of tasks alone answer as if there were no servers, and say so; tests of servers do not.
 #[test]
 fn analyze_says_which_tests_ignore_the_servers() {
