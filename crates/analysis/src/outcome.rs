@@ -25,7 +25,8 @@ pub enum Kind {
     Sufficient,
     /// Yes means nothing, no means unschedulable.
     Necessary,
-    /// Published and refuted, kept to reproduce its paper: neither answer means anything.
+    /// Published and refuted, kept to reproduce its paper, or an upper bound on what tests accept whose *no* means nothing
+    /// either: neither answer means anything.
     Unsafe,
 }
 
@@ -42,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// What the paper of an unsafe test says; `None` for every other kind.
+    /// What an unsafe test says, or its paper; `None` for every other kind.
     #[must_use]
     pub fn claim(self, condition_holds: bool) -> Option<Verdict> {
         match (self, condition_holds) {
@@ -61,7 +62,7 @@ pub struct Outcome {
     /// What the answer is worth for this problem: an exact test is only sufficient where the phases
     /// are restricted.
     pub kind: Kind,
-    /// What an unsafe test's paper says; `None` for every other test.
+    /// What an unsafe test says, or its paper; `None` for every other test.
     pub claim: Option<Verdict>,
     /// One entry for each task, in task order.
     pub tasks: Vec<TaskOutcome>,

@@ -29,6 +29,8 @@ pub struct Test {
     /// Whether it is about servers ([`Problem::servers`]); all others are about tasks that are scheduled by
     /// themselves.
     pub is_for_servers: bool,
+    /// Whether it is an upper bound on what tests accept, and not meant to prove anything.
+    pub is_upper_bound: bool,
     /// How it takes overheads into account ([`Problem::overheads`]).
     pub charging: Charging,
     /// One line for lists.
@@ -62,6 +64,7 @@ impl Test {
             is_for_job_sets: false,
             is_for_several_cpus: false,
             is_for_servers: false,
+            is_upper_bound: false,
             charging: Charging::No,
             summary,
             analyse,
@@ -90,6 +93,13 @@ impl Test {
     #[must_use]
     pub const fn for_servers(mut self) -> Self {
         self.is_for_servers = true;
+        self
+    }
+
+    /// The same as an upper bound on what tests accept: it was never meant as a proof.
+    #[must_use]
+    pub const fn as_upper_bound(mut self) -> Self {
+        self.is_upper_bound = true;
         self
     }
 
@@ -220,6 +230,12 @@ impl Test {
             Kind::Necessary | Kind::Unsafe => false,
         }
     }
+
+    /// Whether it was published as a proof and is none.
+    #[must_use]
+    pub const fn is_refuted(&self) -> bool {
+        matches!(self.kind, Kind::Unsafe) && !self.is_upper_bound
+    }
 }
 
 /// The test as the command line writes it: `smc` or `smc:printed`.
@@ -251,6 +267,7 @@ macro_rules! test {
             is_for_job_sets: false,
             is_for_several_cpus: false,
             is_for_servers: false,
+            is_upper_bound: false,
             charging: $crate::Charging::$charging,
             summary: $summary,
             analyse: $analyse,

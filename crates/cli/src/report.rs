@@ -269,15 +269,21 @@ impl RunResult {
     fn server_tables(&self, output: &Output) -> String {
         let mut text = String::new();
         if !self.run.servers.is_empty() {
-            let table = Grid::of(&self.run.servers, output)
+            let or_dash = |count: Option<u64>| {
+                count.map_or_else(|| "-".to_owned(), |count| count.to_string())
+            };
+            let mut table = Grid::of(&self.run.servers, output)
                 .text("server", |row| &row.name)
                 .number("served", |row| short(row.served_ns))
-                .number("replenishments", |row| {
-                    row.replenishments
-                        .map_or_else(|| "-".to_owned(), |count| count.to_string())
-                })
+                .number("replenishments", |row| or_dash(row.replenishments))
                 .number("exhausted", |row| row.exhausted)
                 .number("postponed", |row| short(row.postponed_ns));
+            let mut servers = self.run.servers.iter();
+            if servers.any(|row| row.longest_list.is_some()) {
+                table = table.number("longest list", |row| {
+                    or_dash(row.longest_list.map(u64::from))
+                });
+            }
             let _ = write!(text, "\n{}", table.render());
         }
         if !self.run.devices.is_empty() {

@@ -41,7 +41,7 @@ impl<'a> Selection<'a> {
         number(&self.summary.points[point][axis])
     }
 
-    /// The curve of a test: the value of the axis, and the share or weighted share there.
+    /// The curve of a test: the value of the axis, and the share or weighted share there, wherever it was asked.
     #[must_use]
     pub fn curve(&self, test: &str) -> Vec<(f64, Share)> {
         let Some(question) = self.summary.column(test) else {
@@ -55,9 +55,9 @@ impl<'a> Selection<'a> {
         }
         let points = self.points.iter();
         points
-            .map(|&point| {
-                let share = self.summary.counts[point][question].share();
-                (self.value(point), share)
+            .filter_map(|&point| {
+                let share = self.summary.counts[point][question].share()?;
+                Some((self.value(point), share))
             })
             .collect()
     }

@@ -31,6 +31,8 @@ pub enum Answer {
     Yes = 1,
     /// The search reached its limit.
     Undecided = 2,
+    /// It was not asked: the policy, or the test of servers, does not take such a set.
+    Refused = 3,
 }
 
 impl Answer {
@@ -41,6 +43,7 @@ impl Answer {
             0 => Some(Self::No),
             1 => Some(Self::Yes),
             2 => Some(Self::Undecided),
+            3 => Some(Self::Refused),
             _ => None,
         }
     }
@@ -58,7 +61,7 @@ pub enum Question<'a> {
     /// was found, or the test does not accept the set.
     Check(Check<'a>),
     /// What is counted in this simulation? *Yes*: it ran to its end; *no*: the policy has no order for the set;
-    /// *undecided*: too many jobs waited before. Only of the first there are counts.
+    /// *undecided*: too many jobs waited before; *refused*: the policy does not take the set. Only of the first there are counts.
     Measure(Measurement<'a>),
 }
 
@@ -282,7 +285,8 @@ impl Evaluator {
                     let (ended, counts) = measurement.counts(drawn)?;
                     found.counts.extend(counts);
                     match ended {
-                        Ended::NoSystem => Answer::No,
+                        Ended::NoOrder => Answer::No,
+                        Ended::Refused => Answer::Refused,
                         Ended::Whole => Answer::Yes,
                         Ended::Cut => Answer::Undecided,
                     }
@@ -299,7 +303,9 @@ impl Evaluator {
         seed: u64,
     ) -> Result<Answer, String> {
         let test = check.test;
-        let of_test = problem_of(test, set, problem)?;
+        let Some(of_test) = problem_of(test, set, problem)? else {
+            return Ok(Answer::Refused);
+        };
         if !test.accepts(&of_test, &mut self.scratch) {
             return Ok(Answer::Undecided);
         }
@@ -307,7 +313,8 @@ impl Evaluator {
         let chosen = LazyCell::new(|| test.analyse(&of_test).parameters);
         let sound = check.sound(set, &chosen)?;
         for other in &sound {
-            if other.accepts(&*problem_of(other, set, problem)?, &mut self.scratch) {
+            let of_other = problem_of(other, set, problem)?;
+            if of_other.is_some_and(|asked| other.accepts(&asked, &mut self.scratch)) {
                 return Ok(Answer::Yes);
             }
         }
@@ -333,7 +340,9 @@ impl Evaluator {
         (set, problem): (&TaskSet, &Problem),
     ) -> Result<Answer, String> {
         let test = question.test;
-        let mut problem = problem_of(test, set, problem)?;
+        let Some(mut problem) = problem_of(test, set, problem)? else {
+            return Ok(Answer::Refused);
+        };
         if let Some((_, overheads)) = question.overheads {
             problem = Cow::Owned(problem.into_owned().with_overheads(overheads));
         }
@@ -355,17 +364,20 @@ impl Evaluator {
 }
 
 /// What a test is asked about: the tasks alone, or, where it speaks of several CPUs or of servers, all of the set. A test for
-/// several CPUs may want to know of offsets.
+/// several CPUs may want to know of offsets. `None`: the servers of the set are not for it.
 fn problem_of<'a>(
     test: &Test,
     set: &TaskSet,
     tasks: &'a Problem,
-) -> Result<Cow<'a, Problem>, String> {
+) -> Result<Option<Cow<'a, Problem>>, String> {
     if !test.is_for_several_cpus && !test.is_for_servers {
-        return Ok(Cow::Borrowed(tasks));
+        return Ok(Some(Cow::Borrowed(tasks)));
     }
-    let whole = vestal_policy::problem(set, test, &Given::default());
-    whole.map(Cow::Owned).map_err(|refusal| refusal.to_string())
+    match vestal_policy::problem(set, test, &Given::default()) {
+        Ok(whole) => Ok(Some(Cow::Owned(whole))),
+        Err(refusal) if refusal.found.is_some() => Ok(None),
+        Err(refusal) => Err(refusal.to_string()),
+    }
 }
 
 /// Whether no guaranteed deadline was missed.
@@ -378,7 +390,8 @@ fn is_kept(ran: &Ran) -> Answer {
         overran || carried.figures.jobs().missed_guaranteed > 0
     };
     match ran {
-        Ran::NoSystem => Answer::No,
+        Ran::NoOrder => Answer::No,
+        Ran::Refused => Answer::Refused,
         Ran::Whole(carried) | Ran::Cut(carried) if missed(carried) => Answer::No,
         Ran::Whole(_) => Answer::Yes,
         Ran::Cut(_) => Answer::Undecided,
@@ -489,6 +502,32 @@ mod tests {
             }
         }
         assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
+    }
+
+    /// `vestal analyze` leaves them out, or says what is wrong.
+    #[test]
+    fn tests_of_servers_are_not_asked_about_others() {
+        let text = "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n[[task]]\nname = \"a\"\n\
+                    criticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n[[server]]\nname = \"app\"\n\
+                    kind = \"deferrable\"\nperiod = 10\ncapacity = 6\ntasks = [\"a\"]\n";
+        let registry = Registry::default();
+        let named = |name: &str| registry.test(name).unwrap();
+        let questions = [
+            Question::Test(named("hsf").into()),
+            Question::Test(named("ss-rta").into()),
+            Question::check(&registry, named("io-amc-ub")).unwrap(),
+        ];
+        let asked = |text: &str| {
+            let source = vestal_workload::Source::new("set.toml", text);
+            let set = TaskSet::from_source(&source).unwrap();
+            let found = Evaluator::default().answers(&set, (0, 1), &questions);
+            found.unwrap().answers
+        };
+        let refused = [Answer::Yes, Answer::Refused, Answer::Refused];
+        assert_eq!(asked(text), refused);
+        let sporadic = text.replace("deferrable", "sporadic");
+        let found = asked(&sporadic);
+        assert_eq!(found[1..], [Answer::Yes, Answer::Yes]);
     }
 
     #[test]

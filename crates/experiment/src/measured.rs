@@ -24,7 +24,7 @@ pub struct Part {
 pub struct Sample {
     /// How many.
     pub sets: u64,
-    /// For which the policy has no order.
+    /// For which the policy has no order, or which it does not take.
     pub without: u64,
     /// Whose simulation ended early.
     pub cut: u64,
@@ -117,7 +117,7 @@ fn samples(
         sample.sets += 1;
         let is_whole = match table.answers[question][row] {
             Answer::Yes => true,
-            Answer::No => {
+            Answer::No | Answer::Refused => {
                 sample.without += 1;
                 false
             }

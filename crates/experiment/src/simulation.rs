@@ -39,7 +39,9 @@ pub(crate) struct Drawn<'a> {
 /// What became of a simulation.
 pub(crate) enum Ran {
     /// The policy has no order for the set.
-    NoSystem,
+    NoOrder,
+    /// The policy does not take such a set.
+    Refused,
     /// It ran to its end.
     Whole(Box<Outcome>),
     /// Too many jobs waited before that.
@@ -164,19 +166,22 @@ impl<'a> Simulation<'a> {
         set.to_tasks(name)
             .map_err(|found| refused(found.to_string()))?;
         match self.system(&set) {
-            Ok(Some(system)) => several::check(&system, self.costs.is_some()).map_err(refused),
-            Ok(None) => Ok(()),
+            Ok(Built::System(system)) => {
+                several::check(&system, self.costs.is_some()).map_err(refused)
+            }
+            // Others may be different.
+            Ok(Built::NoOrder | Built::Refused) => Ok(()),
             Err(why) => Err(refused(why)),
         }
     }
 
-    fn system(&self, set: &TaskSet) -> Result<Option<System>, String> {
+    fn system(&self, set: &TaskSet) -> Result<Built, String> {
         let analysis = match &self.costs {
             Some(costs) => Analysis::With(costs.overheads),
             None => Analysis::Ask,
         };
         let by = (self.policy, &self.options, analysis);
-        system(self.registry, by, set, &Parameters::default())
+        built(self.registry, by, set, &Parameters::default())
     }
 
     /// The policy that is simulated.
@@ -199,8 +204,10 @@ impl<'a> Simulation<'a> {
     }
 
     pub(crate) fn run(&self, drawn: Drawn<'_>) -> Result<Ran, String> {
-        let Some(system) = self.system(drawn.set)? else {
-            return Ok(Ran::NoSystem);
+        let system = match self.system(drawn.set)? {
+            Built::System(system) => system,
+            Built::NoOrder => return Ok(Ran::NoOrder),
+            Built::Refused => return Ok(Ran::Refused),
         };
         let world = self
             .spec
@@ -304,7 +311,8 @@ impl<'a> Measurement<'a> {
         let Counted { measure, levels } = &self.counted;
         let none = vec![0; 2 * levels.len()];
         Ok(match self.simulation.run(drawn)? {
-            Ran::NoSystem => (Ended::NoSystem, none),
+            Ran::NoOrder => (Ended::NoOrder, none),
+            Ran::Refused => (Ended::Refused, none),
             Ran::Whole(found) => (
                 Ended::Whole,
                 measure.counts(&found.figures, drawn.tasks, levels.len()),
@@ -317,7 +325,8 @@ impl<'a> Measurement<'a> {
 /// What became of a run that was to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    NoSystem,
+    NoOrder,
+    Refused,
     Whole,
     Cut,
 }
@@ -343,16 +352,41 @@ fn levels(experiment: &Experiment) -> Vec<String> {
     names
 }
 
-/// A policy with a set; `None` if it has no order for it.
-pub(crate) fn system(
+/// A policy with a set.
+pub(crate) enum Built {
+    /// Both together.
+    System(Box<System>),
+    /// The policy has no order for the set.
+    NoOrder,
+    /// Something in the set is not for the policy.
+    Refused,
+}
+
+/// A policy with a set. What a policy has against a set it shows in its file; where it shows nothing there, it only finds no
+/// order.
+fn built(
     registry: &Registry,
     (policy, options, analysis): (&dyn Policy, &Options, Analysis),
     set: &TaskSet,
     parameters: &Parameters,
-) -> Result<Option<System>, String> {
+) -> Result<Built, String> {
     match assemble(registry, (policy, options), set, parameters, analysis) {
-        Ok(system) => Ok(Some(system)),
-        Err(Refusal { is_bug: false, .. }) => Ok(None),
-        Err(refusal) => Err(refusal.to_string()),
+        Ok(system) => Ok(Built::System(Box::new(system))),
+        Err(refusal) if refusal.is_bug => Err(refusal.to_string()),
+        Err(Refusal { found: Some(_), .. }) => Ok(Built::Refused),
+        Err(_) => Ok(Built::NoOrder),
     }
+}
+
+/// A policy with a set; `None` if it has no order for it, or does not take it.
+pub(crate) fn system(
+    registry: &Registry,
+    by: (&dyn Policy, &Options, Analysis),
+    set: &TaskSet,
+    parameters: &Parameters,
+) -> Result<Option<System>, String> {
+    Ok(match built(registry, by, set, parameters)? {
+        Built::System(system) => Some(*system),
+        Built::NoOrder | Built::Refused => None,
+    })
 }

@@ -69,19 +69,31 @@ pub struct Count {
     pub yes: u64,
     /// Searches that reached their limit.
     pub undecided: u64,
+    /// Sets about which it was not asked, because the policy or the test does not take them.
+    pub refused: u64,
 }
 
 impl Count {
-    /// The share of yes.
+    /// About how many sets it was asked.
     #[must_use]
-    pub fn share(self) -> Share {
-        Share::wilson(self.yes, self.sets)
+    pub const fn asked(self) -> u64 {
+        self.sets.saturating_sub(self.refused)
+    }
+
+    /// The share of yes, of the sets about which it was asked; `None` if it was asked about none.
+    #[must_use]
+    pub fn share(self) -> Option<Share> {
+        (self.asked() > 0).then(|| Share::wilson(self.yes, self.asked()))
     }
 }
 
-/// How two questions differ at one point.
+/// How two questions differ at one point, on the sets about which both were asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
+    /// How many these are.
+    pub asked: u64,
+    /// Sets for which both say yes.
+    pub both: u64,
     /// Sets for which the first says yes and the second does not.
     pub only_first: u64,
     /// Sets for which the second says yes and the first does not.
@@ -143,9 +155,16 @@ impl Summary {
                 count.sets += 1;
                 count.yes += u64::from(said(first) == Answer::Yes);
                 count.undecided += u64::from(said(first) == Answer::Undecided);
+                count.refused += u64::from(said(first) == Answer::Refused);
                 for second in 0..questions {
+                    if [said(first), said(second)].contains(&Answer::Refused) {
+                        continue;
+                    }
+                    let pair = &mut pairs[point][first * questions + second];
+                    pair.asked += 1;
+                    pair.both +=
+                        u64::from(said(first) == Answer::Yes && said(second) == Answer::Yes);
                     if said(first) == Answer::Yes && said(second) != Answer::Yes {
-                        let pair = &mut pairs[point][first * questions + second];
                         pair.only_first += 1;
                         pair.left_open += u64::from(said(second) == Answer::Undecided);
                         if pair.examples.len() < EXAMPLES_MAX {
@@ -255,18 +274,22 @@ impl Summary {
             .map_or(1.0, |axis| text(axis).map_or(0.0, weight))
     }
 
-    /// The interval is the normal one for a weighted sum of independent shares.
+    /// The interval is the normal one for a weighted sum of independent shares. Points at which nobody was asked do not count.
     pub(crate) fn weighted_share(&self, points: &[usize], question: usize) -> Share {
         let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
         for &point in points {
             let weight = self.weight(point);
             let count = self.counts[point][question];
-            let share = count.share().value;
+            let Some(Share { value: share, .. }) = count.share() else {
+                continue;
+            };
             total += weight;
             sum += weight * share;
-            variance += weight * weight * share * (1.0 - share) / as_f64(count.sets.max(1));
+            variance += weight * weight * share * (1.0 - share) / as_f64(count.asked());
         }
-        let total = if total > 0.0 { total } else { 1.0 };
+        if total <= 0.0 {
+            return Share::wilson(0, 0);
+        }
         let (value, spread) = (sum / total, Z95 * variance.sqrt() / total);
         Share {
             value,
@@ -279,21 +302,25 @@ impl Summary {
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut text = format!(
-            "point,{}question,sets,yes,undecided,share,low95,high95\n",
+            "point,{}question,sets,yes,undecided,share,low95,high95,refused\n",
             prefix(&self.axes)
         );
         for (point, values) in self.points.iter().enumerate() {
             for (name, count) in self.columns.iter().zip(&self.counts[point]) {
-                let Share { value, low, high } = count.share();
+                let shares = count.share().map_or_else(
+                    || ",,".to_owned(),
+                    |Share { value, low, high }| format!("{value:.6},{low:.6},{high:.6}"),
+                );
                 // Writing into a string cannot fail.
                 let _ = writeln!(
                     text,
-                    "{point},{}{},{},{},{},{value:.6},{low:.6},{high:.6}",
+                    "{point},{}{},{},{},{},{shares},{}",
                     prefix(values),
                     cell(name),
                     count.sets,
                     count.yes,
-                    count.undecided
+                    count.undecided,
+                    count.refused
                 );
             }
         }
@@ -485,6 +512,51 @@ mod tests {
         Summary::new(&experiment, &experiment.points(), &asked, &table)
     }
 
+    /// Of the sets of the first point, `a` is asked about two and says yes to one; `b` about three, yes to two; both about two. At
+    /// the second point nobody asks `a`.
+    #[test]
+    fn sets_that_are_refused_count_neither_way() {
+        let text = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = 4\n\
+                    weight_by = \"utilization\"\ntests = [\"a\", \"b\"]\n[vary]\nutilization = [0.2, 0.6]\n";
+        let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
+        let asked = ["a", "b"].map(Asked::answered);
+        let mut table = Table::new(Width::of(&asked));
+        let (yes, no, refused) = (Answer::Yes, Answer::No, Answer::Refused);
+        let rows = [
+            (0, [yes, no]),
+            (0, [no, yes]),
+            (0, [refused, yes]),
+            (0, [refused, refused]),
+            (1, [refused, yes]),
+        ];
+        for (at, (point, answers)) in (0u32..).zip(rows) {
+            let found = Found {
+                answers: answers.to_vec(),
+                counts: Vec::new(),
+            };
+            table.push(point, at % 4, 100 + u64::from(at), &found);
+        }
+        let summary = Summary::new(&experiment, &experiment.points(), &asked, &table);
+        let [a, b] = [summary.counts[0][0], summary.counts[0][1]];
+        assert_eq!((a.sets, a.yes, a.refused, a.asked()), (4, 1, 2, 2));
+        assert_eq!((b.sets, b.yes, b.refused, b.asked()), (4, 2, 1, 3));
+        assert_eq!(a.share(), Some(Share::wilson(1, 2)));
+        assert_eq!(summary.counts[1][0].share(), None);
+        let pair = summary.pair(0, 0, 1).unwrap();
+        let found = (pair.asked, pair.both, pair.only_first, pair.only_second);
+        assert_eq!(found, (2, 0, 1, 1));
+        let back = summary.pair(0, 1, 0).unwrap();
+        assert_eq!((back.asked, back.only_first, back.left_open), (2, 1, 0));
+        assert_eq!(summary.pair(1, 1, 0).unwrap().only_first, 0);
+        // The second point says nothing of a, and does not weigh.
+        let shares = &summary.weighted()[0].shares;
+        assert!((shares[0].value - 0.5).abs() < 1e-12);
+        assert!((shares[1].value - (0.2 * 2.0 / 3.0 + 0.6) / 0.8).abs() < 1e-12);
+        let csv = summary.to_csv();
+        assert!(csv.contains("0,0.2,a,4,1,0,0.500000,"), "{csv}");
+        assert!(csv.contains("\n1,0.6,a,1,0,0,,,,1\n"), "{csv}");
+    }
+
     #[test]
     fn shares_weights_and_pairs_are_those_computed_by_hand() {
         let summary = hand_computed();
@@ -507,11 +579,12 @@ mod tests {
             Count {
                 sets: 4,
                 yes: 1,
-                undecided: 1
+                undecided: 1,
+                refused: 0
             }
         );
         let csv = summary.to_csv();
-        assert!(csv.starts_with("point,utilization,question,sets,yes,undecided,share,low95,high95\n0,0.2,a,4,4,0,1.000000,"));
+        assert!(csv.starts_with("point,utilization,question,sets,yes,undecided,share,low95,high95,refused\n0,0.2,a,4,4,0,1.000000,"));
         assert!(csv.contains("1,0.6,\"b,c\",4,1,1,0.250000,"));
         assert!(
             summary

@@ -5,7 +5,7 @@ const Sections = (() => {
   const CARDS_MAX = 12;
   const nameOf = (one) => `${one.test}${one.variant ? `:${one.variant}` : ''}`;
   const VERDICTS = { schedulable: ['Schedulable', 'good'], unschedulable: ['Not schedulable', 'bad'], 'not-proven': ['Not proven', 'warn'] };
-  const KINDS = { exact: 'exact: yes and no are both proofs', sufficient: 'sufficient: yes is a proof', necessary: 'necessary: no is a proof', unsafe: 'refuted: proves nothing' };
+  const KINDS = { exact: 'exact: yes and no are both proofs', sufficient: 'sufficient: yes is a proof', necessary: 'necessary: no is a proof', unsafe: 'unsafe: neither yes nor no is a proof' };
 
   function verdict(one) {
     const [word, tone] = VERDICTS[one.verdict] || [one.verdict, ''];
@@ -21,7 +21,7 @@ const Sections = (() => {
 
   function analysisCard(one) {
     const { word, tone } = verdict(one);
-    return card(tone, `Proof: ${nameOf(one)}`, word, [one.why, one.claim ? `the published test claims: ${one.claim}` : null, KINDS[one.kind] || one.kind]);
+    return card(tone, `Proof: ${nameOf(one)}`, word, [one.why, one.claim ? `what it claims, without proving it: ${one.claim}` : null, KINDS[one.kind] || one.kind]);
   }
 
   function runCard(run) {

@@ -83,7 +83,7 @@ pub enum Kind {
     Sufficient,
     /// Right where it rejects.
     Necessary,
-    /// Refuted; for comparison.
+    /// Right neither way: refuted, or an upper bound on what tests accept; for comparison.
     Unsafe,
 }
 

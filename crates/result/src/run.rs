@@ -299,6 +299,10 @@ pub struct ServerRow {
     pub exhausted: u64,
     /// How much budget came later because a replenishment list was full.
     pub postponed_ns: u64,
+    /// How many replenishments its list had when it was longest; null for a server without a list, and in a real run,
+    /// where nobody looks.
+    #[serde(default)]
+    pub longest_list: Option<u16>,
 }
 
 /// What became of the events of a device.

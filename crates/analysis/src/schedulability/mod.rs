@@ -89,13 +89,13 @@ const TESTS: &[Test] = &[
         amc_rtb::analyse, Some(amc_rtb::accepts)),
     test!("amc-ub", None, Necessary, ADAPTIVE, [Priorities], Jobs,
         "what every test for adaptive enforcement asks for: each mode by itself",
-        amc_rtb::steady::analyse, Some(amc_rtb::steady::accepts)),
+        amc_rtb::steady::analyse, Some(amc_rtb::steady::accepts)).as_upper_bound(),
     test!("amc-rtb", Some("servers"), Sufficient, None, [Servers], No,
         "amc-rtb of sporadic servers whose capacities change with the mode, without PIBS",
         |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Known, Scope::ServersRising)), None).for_servers(),
     test!("amc-ub", Some("servers"), Necessary, None, [Servers], No,
         "what amc-rtb:servers asks for in each mode by itself",
-        |problem| io_amc::analyse(problem, form(Kind::Necessary, Hosts::Known, Scope::ServersSteady)), None).for_servers(),
+        |problem| io_amc::analyse(problem, form(Kind::Necessary, Hosts::Known, Scope::ServersSteady)), None).for_servers().as_upper_bound(),
     test!("amc-max", None, Sufficient, ADAPTIVE, [Priorities], Jobs,
         "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
         amc_max::analyse, Some(amc_max::accepts)),
@@ -188,10 +188,10 @@ const TESTS: &[Test] = &[
         |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Any, Scope::Rising)), None).for_servers(),
     test!("io-amc-ub", None, Unsafe, None, [Servers], No,
         "io-amc-rtb without the change of the mode: an upper bound on what any analysis accepts",
-        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Known, Scope::Steady)), None).for_servers(),
+        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Known, Scope::Steady)), None).for_servers().as_upper_bound(),
     test!("io-amc-ub", Some("any"), Unsafe, None, [Servers], No,
         "io-amc-ub where a PIBS may serve any server, whatever it says",
-        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Any, Scope::Steady)), None).for_servers(),
+        |problem| io_amc::analyse(problem, form(Kind::Unsafe, Hosts::Any, Scope::Steady)), None).for_servers().as_upper_bound(),
 ];
 
 /// One of the tests of sporadic servers and PIBS.

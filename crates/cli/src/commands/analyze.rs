@@ -33,6 +33,7 @@ pub(crate) struct TestResult {
     pub(crate) said: Analysis,
     chosen: Parameters,
     sound: bool,
+    is_upper_bound: bool,
 }
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
@@ -301,6 +302,7 @@ impl TestResult {
             said,
             chosen,
             sound: test.is_sound(),
+            is_upper_bound: test.is_upper_bound,
         }
     }
 
@@ -365,6 +367,27 @@ fn verdict_style(verdict: said::Verdict) -> Style {
     }
 }
 
+/// What an answer means that is neither a proof nor a refutation.
+fn worth(result: &TestResult) -> Option<String> {
+    let said = &result.said;
+    match (said.claim, said.kind) {
+        (Some(said::Verdict::Schedulable), _) if result.is_upper_bound => {
+            Some("as an upper bound it accepts the set, which proves nothing".to_owned())
+        }
+        (Some(_), _) if result.is_upper_bound => Some(
+            "as an upper bound it does not accept the set, which shows nothing either".to_owned(),
+        ),
+        (Some(claim), _) => Some(format!(
+            "its paper claims: {claim}; this test is refuted and kept for comparison"
+        )),
+        (None, said::Kind::Necessary) if said.why.is_none() => Some(
+            "it passes, as every set has to that can be proved; that alone proves nothing"
+                .to_owned(),
+        ),
+        (None, _) => None,
+    }
+}
+
 /// One test for people: its verdict, its table, its reason.
 pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
     let (painter, said) = (output.painter(), &result.said);
@@ -379,11 +402,8 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         said.kind,
         said.elapsed_us
     );
-    if let Some(claim) = said.claim {
-        let _ = writeln!(
-            text,
-            "  its paper claims: {claim}; this test is refuted and kept for comparison"
-        );
+    if let Some(words) = worth(result) {
+        let _ = writeln!(text, "  {words}");
     }
     if let Some(why) = &said.why {
         let _ = writeln!(text, "  why: {why}");

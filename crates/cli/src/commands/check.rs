@@ -11,11 +11,12 @@ use crate::registry::{find_policy, registry};
 use crate::table::Grid;
 use std::fmt::Write as _;
 use std::path::Path;
+use vestal_analysis::Parameters;
 use vestal_core::{Duration, Level};
-use vestal_policy::{Field, Policy};
+use vestal_policy::{Analysis, Field, Options, Policy, assemble, said_of_servers};
 use vestal_result::Format;
 use vestal_result::check::{self, Check, Summary};
-use vestal_workload::{TaskSet, Utilisation};
+use vestal_workload::{Diagnostics, TaskSet, Utilisation};
 
 pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
     let what = format!("check {}", input::shown(&args.file));
@@ -28,18 +29,52 @@ pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
         Ok(set) => set,
         Err(failure) => return invalid(&args.file, failure, output),
     };
+    let said = match policy.map_or(Ok(None), |policy| asked(policy, &set, &args.file, output)) {
+        Ok(said) => said,
+        Err(failure) => return invalid(&args.file, failure, output),
+    };
     let summary = summary(&set, policy);
     output.human(&page(&args.file, &summary, output));
-    let warnings = set.warnings();
+    let warnings = [set.warnings(), said];
     let file = input::shown(&args.file);
     output.json(&Check {
         format: Format::V1,
         file,
         valid: true,
-        diagnostics: warnings.as_ref().map_or_else(Vec::new, output::diagnostics),
+        diagnostics: warnings
+            .iter()
+            .flatten()
+            .flat_map(output::diagnostics)
+            .collect(),
         set: Some(summary),
     })?;
     Ok(Exit::Holds)
+}
+
+/// What a policy, put together as a simulation does, has against the file, or else warns of. What it lacks besides, an order
+/// that its test does not find, is no fault of the file: parameters can give it.
+fn asked(
+    policy: &'static dyn Policy,
+    set: &TaskSet,
+    path: &Path,
+    output: &Output,
+) -> Result<Option<Diagnostics>, Failure> {
+    let name = policy.about().name;
+    let what = format!("check {} for {name}", input::shown(path));
+    let options = Options::default();
+    let (by, none) = ((policy, &options), Parameters::default());
+    match assemble(registry(), by, set, &none, Analysis::Ask) {
+        Ok(_) => {}
+        Err(refusal) if refusal.found.is_some() || refusal.is_bug => {
+            return Err(Failure::refused(what, refusal));
+        }
+        Err(refusal) => output.warning(&format!("{name} cannot use this file as it is: {refusal}")),
+    }
+    let said = said_of_servers(policy, &options, set);
+    if let Some(warnings) = &said {
+        output.diagnostics(warnings);
+    }
+    Ok(said)
 }
 
 /// A file with errors is an answer of this command, so it has the form of its other answers.

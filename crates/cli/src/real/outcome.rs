@@ -172,6 +172,7 @@ fn servers(session: &Session, report: &Report) -> Vec<ServerRow> {
                 .map(|period| last / period.as_nanos().max(1)),
             exhausted: found.exhausted,
             postponed_ns: found.postponed.as_nanos(),
+            longest_list: None,
         }
     });
     rows.collect()

@@ -82,6 +82,71 @@ fn figure_5_with_other_lists_is_in_time() {
     }
 }
 
+/// How long the lists of replenishments became, by hand. `app` has used up its 8 at once, so that there is never more than one
+/// part: 1. The bottom half uses one unit at a time, each of which is a part of its own, back 16 later:
+///
+/// - figure 5, 3 places: at 12 [11: 2, 25: 1, 27: 1]; at 14 what is left joins the part of 25, [25: 2, 27: 1, 29: 1]. 3.
+/// - 4 places: at 14 [13: 1, 25: 1, 27: 1, 29: 1], at 16 [25: 1, 27: 1, 29: 1, 31: 1]. 4, and no more with 32.
+/// - 3 places and `tail`: at 14 the last two are one part, [13: 1, 25: 1, 29: 2]. 3.
+/// - figure 6: a PIBS has one replenishment and no list. With a sporadic server in its place, of 4 in 16 as well: 4.
+#[test]
+fn figures_5_and_6_say_how_long_lists_became() {
+    let scratch = Scratch::new("io-amc-longest");
+    let text = example(FIGURE_5);
+    let (app, halves) = text.split_once("name           = \"bottom-half\"").unwrap();
+    let longest = |policy: &str, places: &str, full: &str| {
+        let said = format!("replenishments = {places}\n{full}");
+        let halves = halves.replace("replenishments = 3\n", &said);
+        let text = format!("{app}name           = \"bottom-half\"{halves}");
+        let file = scratch.file(&format!("{policy}-{places}.toml"), &text);
+        let (result, _) = simulated(policy, file.to_str().unwrap(), 36, &EVENTS);
+        ["app", "bottom-half"].map(|name| {
+            let mut rows = result["servers"].as_array().unwrap().iter();
+            rows.find(|row| row["name"] == name).unwrap()["longest_list"].clone()
+        })
+    };
+    for policy in ["io-amc", "hsf"] {
+        for (places, full, bottom_half) in [
+            ("3", "", 3),
+            ("4", "", 4),
+            ("32", "", 4),
+            ("3", "full = \"tail\"\n", 3),
+        ] {
+            let expected = [1, bottom_half].map(serde_json::Value::from);
+            assert_eq!(
+                longest(policy, places, full),
+                expected,
+                "{policy} {places} {full}"
+            );
+        }
+    }
+    let of_figure_6 = |more: &[&str]| {
+        let (result, _) = simulated("io-amc", FIGURE_6, 36, &[&EVENTS[..], more].concat());
+        let rows = result["servers"].as_array().unwrap().iter();
+        rows.map(|row| row["longest_list"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_figure_6(&[]), [1.into(), serde_json::Value::Null]);
+    let sporadic = ["--set", "bottom-halves=sporadic"];
+    assert_eq!(of_figure_6(&sporadic), [serde_json::json!(1), 4.into()]);
+    // Recorded or not, for people or not; who has no list has no column.
+    let table = |arguments: &[&str]| {
+        let done = vestal(&[&["simulate"], arguments, &["--for", "36ms"]].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        let mut lines = done.stdout.lines().map(str::to_owned);
+        let heading = lines.find(|line| line.starts_with("server ")).unwrap();
+        let lines = lines.skip(1).take(2).collect::<Vec<_>>();
+        (heading.ends_with("longest list"), lines)
+    };
+    let scenario = [&[FIGURE_6, "--policy", "io-amc"], &EVENTS[..]].concat();
+    let (has_lists, lines) = table(&scenario);
+    assert!(
+        has_lists && lines[0].ends_with(" 1") && lines[1].ends_with(" -"),
+        "{lines:?}"
+    );
+    assert!(!table(&["examples/hsf-figure-14.toml", "--policy", "hsf"]).0);
+}
+
 /// The set of figure 6 with a device that raises its events by itself as `rows` say, and nobody who waits.
 fn device_alone(name: &str, server: &str, rows: &str, milliseconds: usize) -> String {
     let text = format!(
@@ -308,4 +373,141 @@ fn what_servers_cannot_be_is_said_with_codes_and_help() {
     ] {
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
     }
+}
+
+/// `check` asks what `simulate` does, and says the same.
+#[test]
+fn check_refuses_what_the_policy_would_refuse() {
+    let scratch = Scratch::new("io-amc-check");
+    let refused = example(FIGURE_5).replacen("\"sporadic\"", "\"deferrable\"", 1);
+    let refused = refused.replacen("replenishments = 3\n", "", 1);
+    let file = scratch.file("refused.toml", &refused);
+    let file = file.to_str().unwrap();
+    let policy = [file, "--policy", "io-amc"];
+    let checked = vestal(&[&["check"], &policy[..]].concat());
+    let simulated = vestal(&[&["simulate"], &policy[..], &["--for", "36ms"]].concat());
+    assert_eq!((checked.exit, simulated.exit), (2, 2));
+    assert_eq!(checked.stdout, "");
+    // All but the last line, which says what could not be done.
+    let found = |text: &str| {
+        let (found, _) = text.split_once("error: failed to").unwrap();
+        found.to_owned()
+    };
+    assert_eq!(found(&checked.stderr), found(&simulated.stderr));
+    assert!(checked.stderr.contains("V0415"), "{}", checked.stderr);
+    let json = vestal(&[&["--format", "json", "check"], &policy[..]].concat());
+    let document = json.json();
+    assert_eq!((json.exit, &document["valid"]), (2, &false.into()));
+    assert_eq!(document["diagnostics"][0]["code"], "V0415");
+    assert_eq!(document["set"], serde_json::Value::Null);
+    // It is a task set, and others take it.
+    for more in [&["check", file][..], &["check", file, "--policy", "hsf"]] {
+        assert_eq!(vestal(more).exit, 0);
+    }
+    // What is warned of is warned of in both.
+    let long = example(FIGURE_6).replace("events = 4", "events = 5");
+    let long = scratch.file("long.toml", &long);
+    let policy = [long.to_str().unwrap(), "--policy", "io-amc"];
+    let checked = vestal(&[&["check"], &policy[..]].concat());
+    assert_eq!(checked.exit, 0);
+    assert!(checked.stderr.contains("V0419"), "{}", checked.stderr);
+    let json = vestal(&[&["--format", "json", "check"], &policy[..]].concat());
+    let document = json.json();
+    assert_eq!(document["valid"], true);
+    assert_eq!(document["diagnostics"][0]["code"], "V0419");
+    // Several CPUs are no less wrong for a policy of one; an order that no test finds is not the file's fault.
+    let two = vestal(&["check", "examples/two-cpus.toml", "--policy", "amc"]);
+    assert_eq!(two.exit, 2);
+    assert!(two.stderr.contains("V0405"), "{}", two.stderr);
+    let late = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ms\"\n[[task]]\nname = \"a\"\n\
+                criticality = \"HI\"\nperiod = 10\nwcet = { LO = 6, HI = 9 }\n[[task]]\nname = \"b\"\n\
+                criticality = \"HI\"\nperiod = 10\nwcet = { LO = 6, HI = 9 }\n";
+    let late = scratch.file("late.toml", late);
+    let late = vestal(&["check", late.to_str().unwrap(), "--policy", "ftts"]);
+    assert_eq!(late.exit, 0, "{}", late.stderr);
+    assert!(
+        late.stderr.contains("there is no frame table"),
+        "{}",
+        late.stderr
+    );
+}
+
+/// Tests of tasks alone answer as if there were no servers, and say so; tests of servers do not.
+#[test]
+fn analyze_says_which_tests_ignore_the_servers() {
+    let note = |arguments: &[&str]| {
+        let done = vestal(&[&["analyze"], arguments].concat());
+        assert!(done.exit < 2, "{}", done.stderr);
+        let mut lines = done.stderr.lines().map(str::to_owned);
+        let found = lines.find(|line| line.contains("are ignored by"));
+        assert!(lines.all(|line| !line.contains("are ignored by")));
+        found
+    };
+    let all = note(&["examples/io-amc.toml"]).unwrap();
+    let (what, tests) = all.split_once(" of the file are ignored by ").unwrap();
+    assert_eq!(what, "note: the servers and devices");
+    let tests: Vec<&str> = tests.split(", ").collect();
+    for test in ["rms", "smc", "amc-rtb", "edf-vd"] {
+        assert!(tests.contains(&test), "{all}");
+    }
+    for test in ["hsf", "ss-rta", "ss-pibs-rta", "io-amc-rtb"] {
+        assert!(!tests.contains(&test), "{all}");
+    }
+    assert_eq!(
+        note(&[
+            "examples/hsf-figure-14.toml",
+            "--test",
+            "smc",
+            "--test",
+            "hsf"
+        ])
+        .unwrap(),
+        "note: the servers of the file are ignored by smc"
+    );
+    assert_eq!(
+        note(&["examples/io-amc.toml", "--test", "io-amc-rtb"]),
+        None
+    );
+    assert_eq!(note(&["examples/fms.toml"]), None);
+}
+
+/// An upper bound claims nothing that could be refuted, and neither it nor a necessary test that passes proves anything.
+#[test]
+fn upper_bounds_are_told_apart_from_what_is_refuted() {
+    let said = |arguments: &[&str]| {
+        let done = vestal(&[&["analyze"], arguments].concat());
+        assert_eq!(done.exit, 1, "{}", done.stderr);
+        let lines = done.stdout.lines().map(str::to_owned);
+        let (verdict, worth) = (lines.clone().next().unwrap(), lines.clone().nth(1).unwrap());
+        assert!(!done.stdout.contains("is schedulable"), "{}", done.stdout);
+        let (verdict, _) = verdict.split_once(", took").unwrap();
+        (verdict.to_owned(), worth)
+    };
+    let of = |verdict: &str, worth: &str| (verdict.to_owned(), worth.to_owned());
+    let accepts = "  as an upper bound it accepts the set, which proves nothing";
+    assert_eq!(
+        said(&["examples/io-amc.toml", "--test", "io-amc-ub"]),
+        of("io-amc-ub: not-proven (unsafe test", accepts)
+    );
+    let scratch = Scratch::new("io-amc-worth");
+    let overloaded = MODES.replace("HI = 10 }", "HI = 30 }");
+    let file = scratch.file("overloaded.toml", &overloaded);
+    let file = file.to_str().unwrap();
+    let (verdict, worth) = said(&[file, "--test", "io-amc-ub"]);
+    assert_eq!(verdict, "io-amc-ub: not-proven (unsafe test");
+    assert_eq!(
+        worth,
+        "  as an upper bound it does not accept the set, which shows nothing either"
+    );
+    // A necessary one refutes it. That is a refutation, and has its reason.
+    let (verdict, worth) = said(&[file, "--test", "amc-ub"]);
+    assert_eq!(verdict, "amc-ub: unschedulable (necessary test");
+    assert!(worth.starts_with("  why: "), "{worth}");
+    let passes = "  it passes, as every set has to that can be proved; that alone proves nothing";
+    assert_eq!(
+        said(&["examples/huang-three-tasks.toml", "--test", "amc-ub"]),
+        of("amc-ub: not-proven (necessary test", passes)
+    );
+    let (_, refuted) = said(&["examples/huang-four-tasks.toml", "--test", "fjp-ija"]);
+    assert!(refuted.contains("this test is refuted"), "{refuted}");
 }

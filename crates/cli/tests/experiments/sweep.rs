@@ -540,3 +540,53 @@ fn every_test_of_tasks_can_be_checked_under_the_policy_that_it_is_about() {
     assert_eq!(done.exit, 2, "{}", done.stderr);
     assert!(done.stderr.contains("amc-ia"), "{}", done.stderr);
 }
+
+/// edf-vd is for one CPU: sets for two are no failures of it.
+#[test]
+fn sets_that_a_policy_does_not_take_are_not_asked_about() {
+    let scratch = Scratch::new("not-asked");
+    let file = scratch.0.join("not-asked.toml");
+    let text = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"sigrist2015\"\nsets = 4\n\
+                tests = [\"edf-vd\"]\n[fixed]\nutilization = 0.5\n[vary]\ncpus = [2, 1]\n\
+                [[simulate]]\npolicy = \"edf-vd\"\nscenario = \"hi\"\nfor = \"1s\"\n\
+                [[measure]]\nwhat = \"miss-ratio\"\npolicy = \"edf-vd\"\nscenario = \"hi\"\nfor = \"1s\"\n";
+    fs::write(&file, text).unwrap();
+    let folder = scratch.0.join("out");
+    let arguments = [file.to_str().unwrap(), "-o", folder.to_str().unwrap()];
+    let done = vestal(&[&["sweep"], &arguments[..]].concat());
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let summary = read("summary.csv");
+    let rows = summary.lines().filter(|row| row.contains("sim:edf-vd/hi"));
+    let rows: Vec<&str> = rows.collect();
+    assert_eq!(rows[0], "0,2,sim:edf-vd/hi,4,0,0,,,,4", "{summary}");
+    assert!(
+        rows[1].starts_with("1,1,sim:edf-vd/hi,4,4,0,1.000000,"),
+        "{summary}"
+    );
+    assert!(rows[1].ends_with(",0"), "{summary}");
+    // Where it was not asked it differs from no test.
+    let pairs = read("pairs.csv");
+    assert_eq!(pairs.lines().count(), 1, "{pairs}");
+    let measures = read("measures.csv");
+    let mut rows = measures.lines().filter(|row| row.contains(",all,"));
+    assert!(rows.next().unwrap().contains(",all,4,4,0,0,"), "{measures}");
+    assert!(rows.next().unwrap().contains(",all,4,0,0,4,"), "{measures}");
+    // It is what `check` says of such a set.
+    let set = scratch.0.join("set.toml");
+    let set = set.to_str().unwrap();
+    let given = [
+        "regenerate",
+        folder.to_str().unwrap(),
+        "--point",
+        "0",
+        "--index",
+        "0",
+        "-o",
+        set,
+    ];
+    assert_eq!(vestal(&given).exit, 0);
+    let checked = vestal(&["check", set, "--policy", "edf-vd"]);
+    assert_eq!(checked.exit, 2);
+    assert!(checked.stderr.contains("V0405"), "{}", checked.stderr);
+}

@@ -34,7 +34,7 @@ use crate::file::Experiment;
 use crate::plot::Chart;
 use crate::simulation::QuestionError;
 use crate::summary::Summary;
-use vestal_analysis::Kind;
+use vestal_analysis::Test;
 use vestal_policy::Registry;
 use vestal_result::claim::Verdict;
 use vestal_workload::{Diagnostics, Source};
@@ -214,12 +214,22 @@ fn costs_refused(experiment: &Experiment, error: CostsError) -> Diagnostics {
     diagnose::problem(source, None, "overheads", error.why, expected, error.help)
 }
 
-/// The names of tests whose yes proves nothing, among the questions.
+/// The names of those tests that were published as proofs and are none, among the questions.
 #[must_use]
-pub fn unsafe_tests(questions: &[Question<'_>]) -> Vec<String> {
+pub fn refuted_tests(questions: &[Question<'_>]) -> Vec<String> {
+    names_of(questions, Test::is_refuted)
+}
+
+/// The names of those tests that are upper bounds on what others accept, and no proofs, among the questions.
+#[must_use]
+pub fn upper_bounds(questions: &[Question<'_>]) -> Vec<String> {
+    names_of(questions, |test| test.is_upper_bound)
+}
+
+fn names_of(questions: &[Question<'_>], is_one: impl Fn(&Test) -> bool) -> Vec<String> {
     let tests = questions.iter().filter_map(|question| question.test());
     tests
-        .filter(|test| test.kind == Kind::Unsafe)
+        .filter(|test| is_one(test))
         .map(ToString::to_string)
         .collect()
 }

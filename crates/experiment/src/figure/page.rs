@@ -1,6 +1,6 @@
 //! What a figure came to, as a page.
 
-use super::{Claim, Figure, Prepared, StandIn, View, unsafe_tests};
+use super::{Claim, Figure, Prepared, StandIn, View, refuted_tests, upper_bounds};
 use crate::evaluate::Question;
 use crate::summary::Summary;
 use std::fmt;
@@ -215,13 +215,21 @@ fn head(
             prepared.missing.join(", ")
         );
     }
-    let refuted = unsafe_tests(&prepared.questions);
+    let refuted = refuted_tests(&prepared.questions);
     if !refuted.is_empty() {
         let _ = writeln!(
             page,
             "Published and refuted: {}. Their curves show what their papers claim; a set that only such \
              a test accepts may miss deadlines.\n",
             refuted.join(", ")
+        );
+    }
+    let bounds = upper_bounds(&prepared.questions);
+    if !bounds.is_empty() {
+        let _ = writeln!(
+            page,
+            "Upper bounds on what tests accept, and no proofs: {}.\n",
+            bounds.join(", ")
         );
     }
     for (curve, what) in stand_ins(figure, curves) {

@@ -62,7 +62,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn accepted(&self, test: &str) -> (u64, u64) {
         let yes = self.total(test, |count| count.yes);
-        (yes, self.total(test, |count| count.sets))
+        (yes, self.total(test, Count::asked))
     }
 
     /// The pairs of two tests at these points, each with its point; none if there is no such test.
@@ -102,19 +102,15 @@ impl<'a> View<'a> {
     }
 
     fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
-        let strata = self.pairs_at(points, first, second).map(|(point, pair)| {
-            let counts = self
-                .position(first)
-                .map(|at| self.summary().counts[point][at]);
-            let count = counts.unwrap_or_default();
-            Stratum {
+        let strata = self
+            .pairs_at(points, first, second)
+            .map(|(point, pair)| Stratum {
                 weight: self.summary().weight(point),
-                sets: count.sets,
-                both: count.yes.saturating_sub(pair.only_first),
+                sets: pair.asked,
+                both: pair.both,
                 first: pair.only_first,
                 second: pair.only_second,
-            }
-        });
+            });
         Pairing {
             strata: strata.collect(),
         }
@@ -140,7 +136,7 @@ impl<'a> View<'a> {
         };
         let of = |point: usize| {
             let count = self.summary().counts[point][question];
-            (self.summary().weight(point), count.sets, count.yes)
+            (self.summary().weight(point), count.asked(), count.yes)
         };
         let positions = self.positions().into_iter();
         positions
@@ -156,7 +152,7 @@ impl<'a> View<'a> {
         };
         let of = |points: Vec<usize>| {
             let counts = || points.iter().map(|&p| self.summary().counts[p][question]);
-            let (yes, sets) = (counts().map(|c| c.yes), counts().map(|c| c.sets));
+            let (yes, sets) = (counts().map(|c| c.yes), counts().map(Count::asked));
             Interval::of_share(yes.sum(), sets.sum())
         };
         let positions = self.positions().into_iter();
@@ -181,7 +177,7 @@ impl<'a> View<'a> {
     /// To how many sets the answer was no; of a check, those that were shown to miss.
     pub(super) fn refused(&self, question: &str) -> u64 {
         self.total(question, |count| {
-            count.sets.saturating_sub(count.yes + count.undecided)
+            count.asked().saturating_sub(count.yes + count.undecided)
         })
     }
 

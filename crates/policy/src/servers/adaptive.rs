@@ -82,7 +82,7 @@ impl Reading<'_> {
                     continue;
                 };
                 let field = format!("task[{place}].io[{index}]");
-                if self.is_served((&field, task), device, server) {
+                if self.is_served((&field, task, io), device, server) {
                     self.is_short((&field, task, io), (device, server), period);
                 }
             }
@@ -101,7 +101,7 @@ impl Reading<'_> {
         };
         self.sink.error(
             codes::SERVER_KIND,
-            server.place.0,
+            server.places.kind.0,
             &format!("server[{place}].kind"),
             format!("{} server {}", quote(kind), quote(&server.name)),
             format!("`sporadic` or `pibs`: {} has no others", quote(self.user)),
@@ -118,7 +118,7 @@ impl Reading<'_> {
         let level = set.level_name(other.criticality);
         self.sink.error(
             codes::SERVER_LEVEL,
-            server.place.0,
+            server.places.criticality.0,
             &format!("server[{place}].criticality"),
             format!(
                 "{} with task {} of {}",
@@ -160,7 +160,7 @@ impl Reading<'_> {
             let name = self.set.level_name(level);
             self.sink.error(
                 codes::UTILIZATION_BY_LEVEL,
-                server.place.0,
+                server.places.utilization.0,
                 &format!("server[{place}].utilization"),
                 format!(
                     "PIBS {} with {found} at {}",
@@ -243,7 +243,7 @@ impl Reading<'_> {
     /// Whether the server of a device has a budget in every mode in which jobs of the task wait.
     fn is_served(
         &mut self,
-        (field, task): (&str, &TaskSpec),
+        (field, task, io): (&str, &TaskSpec, &IoSpec),
         device: &DeviceSpec,
         server: &ServerSpec,
     ) -> bool {
@@ -254,7 +254,7 @@ impl Reading<'_> {
         let name = self.set.level_name(level);
         self.sink.error(
             codes::WAITS_FOR_NOTHING,
-            task.places.name.0,
+            io.places.device.0,
             &format!("{field}.device"),
             format!(
                 "{}, whose server {} has nothing at {}",
@@ -301,7 +301,7 @@ impl Reading<'_> {
         };
         self.sink.warning(
             codes::WAITS_LONG,
-            task.places.name.0,
+            io.places.events.0,
             &format!("{field}.events"),
             format!(
                 "{} events of {} that {found} than a period of the task's server",

@@ -10,7 +10,7 @@ use vestal_analysis::parameters::{ServerBudget, ServerParameters};
 use vestal_core::{Level, Service, Utilization};
 use vestal_workload::diagnostic::quote;
 use vestal_workload::model::{
-    LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec, TaskSpec,
+    LocalScheduler, PerLevel, ServerKind, ServerPlaces, ServerRule, ServerSpec, TaskSpec,
 };
 use vestal_workload::{Ratio, TaskSet};
 
@@ -103,6 +103,7 @@ fn of_its_own(set: &TaskSet, task: &TaskSpec, place: usize) -> ServerSpec {
         scheduler: LocalScheduler::FixedPriority,
         tasks: vec![place],
         place: task.places.name,
+        places: ServerPlaces::at(task.places.name),
     }
 }
 

@@ -7,7 +7,7 @@ use vestal_policy::{
     Setup, System, Use, given, parameters, problem_under, said_of_servers, server_names,
 };
 use vestal_workload::diagnostic::Severity;
-use vestal_workload::{Code, Source, TaskSet, codes};
+use vestal_workload::{Code, Diagnostic, Source, TaskSet, codes};
 
 const TEST: Test = Test::own(
     "about-rules",
@@ -432,6 +432,65 @@ fn what_a_rising_mode_cannot_do_with_servers_has_its_codes() {
     // A server of its own has the execution times for its capacity.
     let nothing = replaced("wcet = { LO = 3, HI = 5 }", "wcet = { LO = 0, HI = 5 }");
     assert_eq!(nothing, error(codes::CAPACITY_MISSING));
+}
+
+/// The value that is wrong, not the name of whose it is; of a value that the file leaves out the name.
+#[test]
+fn what_a_rising_mode_cannot_do_with_servers_is_shown_where_it_stands() {
+    let shown = |from: &str, to: &str| {
+        assert!(SET.contains(from), "{from}");
+        let text = format!("{HEAD}{}", SET.replacen(from, to, 1));
+        let set = TaskSet::from_source(&Source::new("set.toml", &text)).unwrap();
+        let policy = Rising(ServerRules::ADAPTIVE);
+        let found = said_of_servers(&policy, &Options::default(), &set).unwrap();
+        // A share that falls is too little for whoever waits as well.
+        let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
+        let all = found.list();
+        let one = all.iter().find(is_error).unwrap_or(&all[0]);
+        let line = text.lines().nth(one.line - 1).unwrap();
+        (one.code, line.to_owned(), line[one.column - 1..].to_owned())
+    };
+    let of = |code, line: &str, value: &str| (code, line.to_owned(), value.to_owned());
+    assert_eq!(
+        shown("\"sporadic\"", "\"polling\""),
+        of(codes::SERVER_KIND, "kind = \"polling\"", "\"polling\"")
+    );
+    let both = "tasks = [\"high\", \"low\"]";
+    assert_eq!(
+        shown("tasks = [\"high\"]", both),
+        of(codes::SERVER_LEVEL, "criticality = \"HI\"", "\"HI\"")
+    );
+    let app = "criticality = \"HI\"\nperiod = 40\ncapacity = { LO = 4, HI = 8 }";
+    assert_eq!(
+        shown(app, "period = 40\ncapacity = 4"),
+        of(codes::SERVER_LEVEL, "name = \"app\"", "\"app\"")
+    );
+    assert_eq!(
+        shown("HI = 0.2 }", "HI = 0.05 }"),
+        of(
+            codes::UTILIZATION_BY_LEVEL,
+            "utilization = { LO = 0.1, HI = 0.05 }",
+            "{ LO = 0.1, HI = 0.05 }"
+        )
+    );
+    let (io, rest) = (
+        "io = [{ after = 1, device = \"net\", events = 4 }]",
+        "\"net\", events = 4 }]",
+    );
+    let low = "criticality = \"LO\"\nutilization = { LO = 0.2 }";
+    assert_eq!(
+        shown(
+            "criticality = \"HI\"\nutilization = { LO = 0.1, HI = 0.2 }",
+            low
+        ),
+        of(codes::WAITS_FOR_NOTHING, io, rest)
+    );
+    // The second of two.
+    let io = "io = [{ after = 1, device = \"net\", events = 1 }, { after = 2, device = \"net\", events = 5 }]";
+    assert_eq!(
+        shown("io = [{ after = 1, device = \"net\", events = 4 }]", io),
+        of(codes::WAITS_LONG, io, "5 }]")
+    );
 }
 
 #[test]

@@ -20,8 +20,8 @@ use super::set::{nanos_of, spec, task, task_set};
 use super::{DrawError, Random, utilization::uunifast};
 use crate::generate::parameter::scaled_floor;
 use crate::model::{
-    DeviceArrival, DeviceSpec, LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec,
-    TaskSet,
+    DeviceArrival, DeviceSpec, LocalScheduler, PerLevel, ServerKind, ServerPlaces, ServerRule,
+    ServerSpec, TaskSet,
 };
 use crate::number::Ratio;
 use crate::source::Place;
@@ -285,6 +285,7 @@ fn server(name: String, kind: ServerKind, criticality: Level, tasks: Vec<usize>)
         scheduler: LocalScheduler::FixedPriority,
         tasks,
         place: Place::default(),
+        places: ServerPlaces::default(),
     }
 }
 

@@ -201,6 +201,27 @@ table! {
         /// How many events must be served before the job goes on.
         events: u64 = Count<1>, required "events = 1";
     }
+    /// Where its values stand, for later diagnostics.
+    places: IoPlaces = IoPlaces::of
+}
+
+/// Where the values of an `io` stand. Always equal, as [`Place`]s are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoPlaces {
+    /// That of `device`.
+    pub device: Place,
+    /// That of `events`.
+    pub events: Place,
+}
+
+impl IoPlaces {
+    fn of(fields: &Fields<'_>) -> Self {
+        let value = |key: &str| Place(fields.value(key).0);
+        Self {
+            device: value("device"),
+            events: value("events"),
+        }
+    }
 }
 
 /// `[[server]]`.
@@ -224,6 +245,41 @@ pub struct ServerSpec {
     pub tasks: Vec<usize>,
     /// Where it stands.
     pub place: Place,
+    /// Where some of its values stand, for later diagnostics.
+    pub places: ServerPlaces,
+}
+
+/// Where values of a server stand; where the file does not give one, the server's name. Always equal, as [`Place`]s are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerPlaces {
+    /// That of `kind`.
+    pub kind: Place,
+    /// That of `criticality`.
+    pub criticality: Place,
+    /// That of `utilization`.
+    pub utilization: Place,
+}
+
+impl ServerPlaces {
+    pub(crate) fn of(fields: &Fields<'_>) -> Self {
+        let name = fields.name_place();
+        let value = |key: &str| fields.get(key).map_or(name, |node| Place(node.span));
+        Self {
+            kind: value("kind"),
+            criticality: value("criticality"),
+            utilization: value("utilization"),
+        }
+    }
+
+    /// Of a server that stands in no file, but for this one.
+    #[must_use]
+    pub const fn at(place: Place) -> Self {
+        Self {
+            kind: place,
+            criticality: place,
+            utilization: place,
+        }
+    }
 }
 
 /// The kinds of servers.

@@ -1,7 +1,7 @@
 //! `[[server]]`.
 
 use super::rules::{degraded, service_text};
-use super::{LocalScheduler, MergeAt, PerLevel, ServerKind, ServerRule, ServerSpec};
+use super::{LocalScheduler, MergeAt, PerLevel, ServerKind, ServerPlaces, ServerRule, ServerSpec};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::number::Ratio;
@@ -121,6 +121,7 @@ impl Table for ServerTable {
             scheduler: self.scheduler.unwrap_or(LocalScheduler::FixedPriority),
             tasks: self.tasks?,
             place: fields.name_place(),
+            places: ServerPlaces::of(fields),
         })
     }
 

@@ -13,9 +13,19 @@ use vestal_result::analysis::{EquationBound, ServerBound};
 use vestal_workload::diagnostic::Severity;
 use vestal_workload::{Diagnostics, TaskSet};
 
-/// Says what the policies that the tests are about warn of in the servers of a set, or which ones tests are asked about
-/// where the file has none. What policies refuse, tests say.
+/// Says which tests ignore the servers of a set, what the policies that the others are about warn of in them, or which ones tests
+/// are asked about where the file has none. What policies refuse, tests say.
 pub(super) fn warn(tests: &[&Test], set: &TaskSet, output: &Output) {
+    let without = tests.iter().filter(|test| !test.is_for_servers);
+    let without: Vec<String> = without.map(|test| test.to_string()).collect();
+    if !set.servers.is_empty() && !without.is_empty() {
+        let what = match set.devices.is_empty() {
+            true => "servers",
+            false => "servers and devices",
+        };
+        let without = without.join(", ");
+        output.note(&format!("the {what} of the file are ignored by {without}"));
+    }
     let for_servers = tests.iter().filter(|test| test.is_for_servers);
     for test in for_servers.filter(|_| set.servers.is_empty()) {
         let which = match server_rules(test).loose {

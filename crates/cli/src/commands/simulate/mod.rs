@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod frames_tests;
 mod outside;
+#[cfg(test)]
+mod servers_tests;
 mod worlds;
 
 use crate::args::SimulateArgs;
@@ -106,7 +108,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         frames,
         cut,
     } = ran;
-    let (servers, devices) = outside::rows(session, served.as_ref());
+    let (servers, devices) = outside::rows(session, &served);
     let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
     let guaranteed = match session.system.proved_by() {

@@ -1,10 +1,24 @@
 //! What came of servers and devices.
 
 use crate::session::Session;
-use vestal_core::{Duration, ServerId};
+use vestal_core::{Duration, Scheduler, ServerId};
 use vestal_policy::Cluster;
 use vestal_result::run::{DeviceRow, ServerRow};
 use vestal_sim::Served;
+
+/// What the servers of a cluster did.
+pub(super) struct Found {
+    pub(super) served: Served,
+    /// By server, how many replenishments its list had when it was longest, if it has one.
+    pub(super) lists: Vec<Option<u16>>,
+}
+
+impl Found {
+    /// Nothing of a cluster without servers, which nobody watched.
+    pub(super) fn new((served, lists): (Option<Served>, Vec<Option<u16>>)) -> Option<Self> {
+        served.map(|served| Self { served, lists })
+    }
+}
 
 /// Who keeps account of the servers and devices of a cluster, if it has any.
 pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
@@ -19,26 +33,41 @@ pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
     Some(Served::new(&homes, &grids, bottom_halves.collect()))
 }
 
-/// The rows of a result.
-pub(super) fn rows(session: &Session, served: Option<&Served>) -> (Vec<ServerRow>, Vec<DeviceRow>) {
-    let (Some(served), Some(servers)) = (served, session.configuration().servers()) else {
-        return (Vec::new(), Vec::new());
-    };
-    let rows = servers.names.iter().zip(served.servers());
-    let rows = rows.map(|(name, found)| ServerRow {
-        name: name.clone(),
-        served_ns: found.served.as_nanos(),
-        replenishments: Some(found.replenishments),
-        exhausted: found.exhausted,
-        postponed_ns: found.postponed.as_nanos(),
-    });
-    let devices = session.set.devices.iter().zip(served.devices());
-    let devices = devices.map(|(spec, found)| DeviceRow {
-        name: spec.name.clone(),
-        arrived: found.arrived,
-        served: found.served,
-        queued: found.queued,
-        dropped: found.dropped,
-    });
-    (rows.collect(), devices.collect())
+/// How long the lists of a cluster's servers became, by who decided there.
+pub(super) fn lists<S: Scheduler + ?Sized>(cluster: &Cluster, scheduler: &S) -> Vec<Option<u16>> {
+    let servers = cluster.configuration.servers();
+    let servers = servers.into_iter().flat_map(|known| &known.servers);
+    let numbers = servers.zip(0..).map(|(_, number)| ServerId(number));
+    numbers
+        .map(|number| scheduler.longest_list(number))
+        .collect()
+}
+
+/// The rows of a result: the servers of one cluster after those of another.
+pub(super) fn rows(session: &Session, found: &[Option<Found>]) -> (Vec<ServerRow>, Vec<DeviceRow>) {
+    let (mut servers, mut devices) = (Vec::new(), Vec::new());
+    for (cluster, found) in session.system.clusters.iter().zip(found) {
+        let (Some(found), Some(known)) = (found, cluster.configuration.servers()) else {
+            continue;
+        };
+        let rows = known.names.iter().zip(found.served.servers());
+        let rows = rows.zip(&found.lists);
+        servers.extend(rows.map(|((name, row), longest)| ServerRow {
+            name: name.clone(),
+            served_ns: row.served.as_nanos(),
+            replenishments: Some(row.replenishments),
+            exhausted: row.exhausted,
+            postponed_ns: row.postponed.as_nanos(),
+            longest_list: *longest,
+        }));
+        let rows = session.set.devices.iter().zip(found.served.devices());
+        devices.extend(rows.map(|(spec, row)| DeviceRow {
+            name: spec.name.clone(),
+            arrived: row.arrived,
+            served: row.served,
+            queued: row.queued,
+            dropped: row.dropped,
+        }));
+    }
+    (servers, devices)
 }

@@ -4,7 +4,7 @@
 //! compiled for it alone. Worlds of several clusters are stepped together, so that a trace has all of them in the
 //! order of their instants.
 
-use super::outside;
+use super::outside::{self, Found};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -32,8 +32,8 @@ type Files = RefCell<Domains<TraceFiles>>;
 /// What a run was like.
 pub(super) struct Ran {
     pub(super) figures: Figures,
-    /// What its servers did, if it has any.
-    pub(super) served: Option<Served>,
+    /// By cluster, what its servers did, if it has any.
+    pub(super) served: Vec<Option<Found>>,
     /// What became of its frames, if it has any.
     pub(super) frames: Option<FrameStatistics>,
     /// Where it ended if that was before its time.
@@ -140,7 +140,7 @@ fn alone(
     if let Some(frames) = &mut frames {
         observers.push(frames);
     }
-    let cut = match files {
+    let (cut, lists) = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
             // Everything that is put there is of the first domain.
@@ -153,23 +153,24 @@ fn alone(
     };
     Ok(Ran {
         figures: statistics.into_figures(),
-        served,
+        served: vec![Found::new((served, lists))],
         frames: frames.map(|counter| counter.figures()),
         cut,
     })
 }
 
 /// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
-/// was before its time.
+/// was before its time, and how long the lists of its servers became.
 fn world(
     session: &Session,
     dispatch: Dispatch,
     cluster: &Cluster,
     files: Option<&RefCell<&mut TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
-) -> Result<Option<Cut>, Failure> {
+) -> Result<(Option<Cut>, Vec<Option<u16>>), Failure> {
     let (end, backlog) = (end(session), backlog(session, cluster));
     let jobs = Jobs::new(&session.workload, interrupt::asked);
+    let mut lists = Vec::new();
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
@@ -183,11 +184,17 @@ fn world(
                 costs: costs(session, (0, &homes)),
             };
             match files {
-                None => simulate_amid(&mut *scheduler, &setting, amid, &jobs, &jobs, observers),
+                None => {
+                    let outcome =
+                        simulate_amid(&mut *scheduler, &setting, amid, &jobs, &jobs, observers);
+                    lists = outside::lists(cluster, &*scheduler);
+                    outcome
+                }
                 Some(files) => {
                     let mut recorder = Recorder::new(scheduler, files);
                     let outcome =
                         simulate_amid(&mut recorder, &setting, amid, &jobs, &jobs, observers);
+                    lists = outside::lists(cluster, &recorder);
                     recorder.finish(last_instant(&outcome, end));
                     outcome
                 }
@@ -213,7 +220,7 @@ fn world(
             }
         }
     };
-    cut(session, &outcome)
+    Ok((cut(session, &outcome)?, lists))
 }
 
 /// The only cluster of a session, in which each domain is recorded by itself.
@@ -260,10 +267,34 @@ fn in_domains(
     shared.finish(last);
     Ok(Ran {
         figures: statistics.into_figures(),
-        served: None,
+        served: vec![None],
         frames: None,
         cut: cut(session, &outcome)?,
     })
+}
+
+/// What is counted in one of several clusters.
+struct Counted {
+    statistics: Statistics,
+    frames: Option<FrameCounter>,
+    served: Option<Served>,
+}
+
+impl Counted {
+    /// In the cluster with this number.
+    fn new(session: &Session, (number, cluster): (usize, &Cluster)) -> Self {
+        let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
+        let tasks = cluster.configuration.tasks().len();
+        Self {
+            statistics: Statistics::of_guarantee(session.guarantee(number), tasks, cpus),
+            frames: frame_counter(cluster),
+            served: outside::observer(cluster),
+        }
+    }
+
+    fn observer(&mut self) -> impl Observer + '_ {
+        (&mut self.statistics, (&mut self.frames, &mut self.served))
+    }
 }
 
 /// Several clusters, each a domain by itself.
@@ -277,32 +308,25 @@ fn together(
     for cluster in clusters {
         schedulers.push(Session::scheduler(cluster, &what(session))?);
     }
-    let mut statistics: Vec<Statistics> = clusters
-        .iter()
-        .enumerate()
-        .map(|(number, cluster)| {
-            let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-            let tasks = cluster.configuration.tasks().len();
-            Statistics::of_guarantee(session.guarantee(number), tasks, cpus)
-        })
-        .collect();
-    let mut frames: Vec<_> = clusters.iter().map(frame_counter).collect();
-    let counted = statistics.iter_mut().zip(&mut frames);
-    let outcome = match files {
+    let all = clusters.iter().enumerate();
+    let mut counted: Vec<Counted> = all.map(|one| Counted::new(session, one)).collect();
+    let observers = counted.iter_mut().map(Counted::observer);
+    let (outcome, lists) = match files {
         None => {
-            let mut observers: Vec<_> = counted.map(|count| (count, Shared(watched))).collect();
-            stepped(session, &mut schedulers, &mut observers)
+            let mut observers: Vec<_> = observers.map(|all| (all, Shared(watched))).collect();
+            let outcome = stepped(session, &mut schedulers, &mut observers);
+            (outcome, lists_of_all(clusters, &schedulers))
         }
         Some(files) => {
             // Each cluster is a domain.
             let scopes = tracing::scopes(&session.system).concat();
             let sinks = scopes.iter().map(|scope| InDomain::new(files, scope));
-            let mut observers: Vec<_> = counted
+            let mut observers: Vec<_> = observers
                 .zip(sinks.clone())
                 .enumerate()
-                .map(|(number, (count, sink))| {
+                .map(|(number, (all, sink))| {
                     let recorded = tracing::recorded(session, number, Dispatch::Managed, sink);
-                    (count, (Shared(watched), recorded))
+                    (all, (Shared(watched), recorded))
                 })
                 .collect();
             let recorders = schedulers.into_iter().zip(sinks);
@@ -311,18 +335,19 @@ fn together(
                 .collect();
             let outcome = stepped(session, &mut recorders, &mut observers);
             let last = last_instant(&outcome, end(session));
+            let lists = lists_of_all(clusters, &recorders);
             for recorder in recorders {
                 recorder.finish(last);
             }
-            outcome
+            (outcome, lists)
         }
     };
     let cut = cut(session, &outcome)?;
     let parts: Vec<Part<'_>> = clusters
         .iter()
-        .zip(&statistics)
-        .map(|(cluster, figures)| Part {
-            figures,
+        .zip(&counted)
+        .map(|(cluster, counted)| Part {
+            figures: &counted.statistics,
             tasks: &cluster.tasks,
             cpus: &cluster.cpus,
         })
@@ -330,14 +355,25 @@ fn together(
     let cpus = usize::from(session.system.cpus);
     Ok(Ran {
         figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
-        served: None,
-        frames: frames
+        frames: counted
             .iter()
-            .flatten()
+            .filter_map(|one| one.frames.as_ref())
             .map(FrameCounter::figures)
             .reduce(|all, more| all.and(&more)),
+        served: counted
+            .into_iter()
+            .zip(lists)
+            .map(|(one, lists)| Found::new((one.served, lists)))
+            .collect(),
         cut,
     })
+}
+
+/// How long the lists of servers became, by cluster.
+fn lists_of_all<S: Scheduler>(clusters: &[Cluster], schedulers: &[S]) -> Vec<Vec<Option<u16>>> {
+    let each = clusters.iter().zip(schedulers);
+    each.map(|(cluster, scheduler)| outside::lists(cluster, scheduler))
+        .collect()
 }
 
 /// The worlds of all clusters in one run.
