@@ -160,6 +160,8 @@ struct Drawn {
 const MS_NANOS: u64 = 1_000_000;
 /// Utilisations of PIBS are written exactly, in billionths.
 const BILLION: u64 = 1_000_000_000;
+/// The least of them: 1 ns in the shortest period, below which a PIBS has no budget to run with.
+const LEAST: u64 = BILLION / MS_NANOS;
 
 impl Missimer {
     /// The next set.
@@ -217,7 +219,7 @@ impl Missimer {
     }
 
     fn draw_io(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> Drawn {
-        let low = nanos_of(BILLION, share).max(1);
+        let low = nanos_of(BILLION, share).max(LEAST);
         let high = scaled_floor(low, self.criticality_factor).min(BILLION);
         let is_high = self.is_high(random);
         let criticality = Level(u8::from(is_high));
@@ -487,6 +489,21 @@ mod tests {
         for set in sets(&[("levels", "1"), ("io", "sporadic")]) {
             assert_eq!((set.tasks.len(), set.servers.len()), (20, 20));
             assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+        }
+    }
+
+    /// Five of a millionth of the CPU together: without a least share no policy would run them, and a sweep would end.
+    #[test]
+    fn a_pibs_has_at_least_a_nanosecond_in_any_period() {
+        for set in sets(&[("io_utilization", "0.000001"), ("map", "any")]) {
+            let mut periods = set.tasks.iter().map(|task| task.period.as_nanos());
+            let least = periods.by_ref().min().unwrap();
+            for server in &set.servers[15..] {
+                let ServerKind::Pibs { utilization, .. } = &server.kind else {
+                    panic!("a PIBS")
+                };
+                assert!(scaled_floor(least, utilization[0].unwrap()) >= 1);
+            }
         }
     }
 
