@@ -279,7 +279,7 @@ def missimer(random, settings):
         is_high = random.unit() < probability
         tasks.append([int(is_high), period, period, [low, high] if is_high else [low], None])
     for share in uunifast(random, io_n, io):
-        low = max(int(10**9 * share), 1)
+        low = max(int(10**9 * share), 10**9 // MS)
         high = min(math.floor(low * factor), 10**9)
         level = int(random.unit() < probability)
         among = [i for i, task in enumerate(tasks) if task[0] == level] or list(range(n))

@@ -343,6 +343,9 @@ pub(crate) struct RegenerateArgs {
     /// The number of the set within the point
     #[arg(long, value_name = "I")]
     pub(crate) index: u32,
+    /// Another value for a parameter of the recipe, as in the name of a question: io=sporadic
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
     /// The file to write; `-` is standard output
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) file: PathBuf,

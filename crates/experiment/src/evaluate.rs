@@ -9,6 +9,7 @@ use crate::costs::{Costs, Statistic};
 use crate::file::Experiment;
 use crate::measure::Asked;
 use crate::misses;
+use crate::redrawn::Redrawn;
 use crate::several::Outcome;
 use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
 use crate::spec::SimulationSpec;
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::fmt;
 use vestal_analysis::{Overheads, Parameters, Problem, Reason, Scratch, Test};
-use vestal_core::LevelSet;
+use vestal_core::{LevelSet, Task};
 use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry};
 use vestal_sim::FrameStatistics;
 use vestal_workload::TaskSet;
@@ -63,6 +64,8 @@ pub enum Question<'a> {
     /// What is counted in this simulation? *Yes*: it ran to its end; *no*: the policy has no order for the set;
     /// *undecided*: too many jobs waited before; *refused*: the policy does not take the set. Only of the first there are counts.
     Measure(Measurement<'a>),
+    /// The same about the set that its seed gives with other parameters of the recipe.
+    Redrawn(Redrawn<Self>),
 }
 
 /// A test, and the overheads with which it is asked.
@@ -172,17 +175,24 @@ impl<'a> Question<'a> {
             Self::Simulation(simulation) => simulation.label(),
             Self::Check(check) => check_label(&check.test.to_string()),
             Self::Measure(measurement) => measurement.label(),
+            Self::Redrawn(redrawn) => redrawn.label(&redrawn.question().label()),
         }
     }
 
     /// Which columns it has in results.
     #[must_use]
     pub fn asked(&self) -> Asked {
+        if let Self::Redrawn(redrawn) = self {
+            return Asked {
+                label: self.label(),
+                ..redrawn.question().asked()
+            };
+        }
         Asked {
             label: self.label(),
             counted: match self {
                 Self::Measure(measurement) => Some(measurement.counted.clone()),
-                Self::Test(_) | Self::Simulation(_) | Self::Check(_) => None,
+                Self::Test(_) | Self::Simulation(_) | Self::Check(_) | Self::Redrawn(_) => None,
             },
             taken: match self {
                 Self::Test(question) => {
@@ -191,16 +201,17 @@ impl<'a> Question<'a> {
                 }
                 Self::Simulation(simulation) => simulation.taken(),
                 Self::Measure(measurement) => measurement.simulation().taken(),
-                Self::Check(_) => None,
+                Self::Check(_) | Self::Redrawn(_) => None,
             },
         }
     }
 
     /// The test, if it is one.
     #[must_use]
-    pub const fn test(&self) -> Option<&'a Test> {
+    pub fn test(&self) -> Option<&'a Test> {
         match self {
             Self::Test(question) => Some(question.test),
+            Self::Redrawn(redrawn) => redrawn.question().test(),
             Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
         }
     }
@@ -249,6 +260,26 @@ pub struct Found {
     pub counts: Vec<u64>,
 }
 
+/// A set, and what it consists of.
+struct Whole<'a> {
+    set: &'a TaskSet,
+    tasks: Vec<Task>,
+    problem: Problem,
+}
+
+impl<'a> Whole<'a> {
+    fn of(set: &'a TaskSet) -> Result<Self, String> {
+        let tasks = set.to_tasks("sweep").map_err(|error| error.to_string())?;
+        let levels = LevelSet::new(set.levels.len()).ok_or("no level")?;
+        let problem = Problem::new(tasks.clone(), levels).map_err(|error| error.to_string())?;
+        Ok(Self {
+            set,
+            tasks,
+            problem,
+        })
+    }
+}
+
 /// Asks questions; keeps what it has allocated from set to set.
 #[derive(Debug, Default)]
 pub struct Evaluator {
@@ -266,34 +297,51 @@ impl Evaluator {
         (point, seed): (usize, u64),
         questions: &[Question<'_>],
     ) -> Result<Found, String> {
-        let tasks = set.to_tasks("sweep").map_err(|error| error.to_string())?;
-        let levels = LevelSet::new(set.levels.len()).ok_or("no level")?;
-        let problem = Problem::new(tasks.clone(), levels).map_err(|error| error.to_string())?;
+        let whole = Whole::of(set)?;
+        let mut found = Found::default();
+        for question in questions {
+            self.answer(question, &whole, (point, seed), &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Adds the answer to one of them.
+    fn answer(
+        &mut self,
+        question: &Question<'_>,
+        whole: &Whole<'_>,
+        (point, seed): (usize, u64),
+        found: &mut Found,
+    ) -> Result<(), String> {
+        let (set, problem) = (whole.set, &whole.problem);
         let drawn = Drawn {
             set,
-            tasks: &tasks,
+            tasks: &whole.tasks,
             seed,
             point,
         };
-        let mut found = Found::default();
-        for question in questions {
-            found.answers.push(match question {
-                Question::Test(question) => self.asked(question, (set, &problem))?,
-                Question::Simulation(simulation) => is_kept(&simulation.run(drawn)?),
-                Question::Check(check) => self.check(check, (set, &problem), seed)?,
-                Question::Measure(measurement) => {
-                    let (ended, counts) = measurement.counts(drawn)?;
-                    found.counts.extend(counts);
-                    match ended {
-                        Ended::NoOrder => Answer::No,
-                        Ended::Refused => Answer::Refused,
-                        Ended::Whole => Answer::Yes,
-                        Ended::Cut => Answer::Undecided,
-                    }
+        let answer = match question {
+            Question::Test(question) => self.asked(question, (set, problem))?,
+            Question::Simulation(simulation) => is_kept(&simulation.run(drawn)?),
+            Question::Check(check) => self.check(check, (set, problem), seed)?,
+            Question::Measure(measurement) => {
+                let (ended, counts) = measurement.counts(drawn)?;
+                found.counts.extend(counts);
+                match ended {
+                    Ended::NoOrder => Answer::No,
+                    Ended::Refused => Answer::Refused,
+                    Ended::Whole => Answer::Yes,
+                    Ended::Cut => Answer::Undecided,
                 }
-            });
-        }
-        Ok(found)
+            }
+            Question::Redrawn(redrawn) => {
+                let other = redrawn.draw((point, seed))?;
+                let other = Whole::of(&other)?;
+                return self.answer(redrawn.question(), &other, (point, seed), found);
+            }
+        };
+        found.answers.push(answer);
+        Ok(())
     }
 
     fn check(
@@ -424,7 +472,7 @@ fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Duration, Level, Service, Task, Wcet};
+    use vestal_core::{Duration, Level, Service, Wcet};
 
     /// z, T = D, and C(0), ..., C(z) in nanoseconds.
     fn problem(rows: &[(u8, u64, &[u64])]) -> Problem {

@@ -8,8 +8,8 @@ use vestal_policy::{Cluster, Precision, System};
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Amid, Backlog, FrameCounter, FrameStatistics, Outside, Setting, SimulationError, Statistics,
-    simulate_together, stepwise_amid,
+    Amid, Backlog, FrameCounter, FrameStatistics, Observer, Outside, Setting, SimulationError,
+    Statistics, simulate_together, stepwise_amid,
 };
 use vestal_workload::{TaskSet, Workload};
 
@@ -136,6 +136,32 @@ impl Run<'_> {
             [alone] if alone.cpus == system.cpus => self.alone(alone),
             several => self.together(several, (tasks, system.cpus)),
         }
+    }
+
+    /// Simulates a system of one cluster without costs, and tells the observer.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters of the system; that too many jobs wait.
+    pub(crate) fn observed(
+        &self,
+        system: &System,
+        observer: &mut impl Observer,
+    ) -> Result<(), String> {
+        let [cluster] = system.clusters.as_slice() else {
+            return Err(format!("{} has several clusters", system.policy));
+        };
+        let ready = Ready::new(self, (0, cluster));
+        let jobs = Jobs::new(self.workload, || false);
+        let engine = cluster.configuration.engine(Precision::EXACT);
+        let mut engine = engine.map_err(|refusal| refusal.to_string())?;
+        let ended = engine.visit(Alone {
+            amid: ready.amid(self),
+            setting: &ready.setting(self),
+            releases: &jobs,
+            demand: &jobs,
+            observer,
+        });
+        ended.map_err(|error| error.to_string())
     }
 
     fn alone(&self, ready: &Ready<'_>) -> Result<(Outcome, Result<(), SimulationError>), String> {

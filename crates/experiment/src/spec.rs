@@ -26,6 +26,8 @@ pub struct SimulationSpec {
     /// Options of the policy, and where they stand.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) options_span: Range<usize>,
+    /// Parameters of the recipe with which the set is drawn that is simulated.
+    pub(crate) changes: Vec<(String, String)>,
     /// Which figure of the costs of the experiment's file of overheads is taken, if they are, and where that is said.
     pub(crate) costs: Option<Spanned<Figure>>,
     /// For each point, or one for all of them.
@@ -47,6 +49,8 @@ pub(crate) struct RawSpec {
     policy: Spanned<String>,
     #[serde(default)]
     set: Vec<Spanned<String>>,
+    #[serde(default)]
+    draw: Vec<Spanned<String>>,
     scenario: Option<Spanned<String>>,
     costs: Option<Spanned<String>>,
     #[serde(rename = "for")]
@@ -101,7 +105,8 @@ impl RawSpec {
                 return Err(wrong(source, what.span(), "what", found, expected));
             }
         };
-        let options = options(source, &self.set)?;
+        let options = pairs(source, "set", &self.set)?;
+        let changes = pairs(source, "draw", &self.draw)?;
         let costs = self.costs.as_ref().map(|costs| figure(source, costs));
         let costs = costs.transpose()?;
         let first = self.set.first().map_or(0..0, Spanned::span);
@@ -137,6 +142,7 @@ impl RawSpec {
             costs,
             options,
             options_span: first,
+            changes,
             worlds,
             policy: self.policy,
         })
@@ -200,16 +206,17 @@ fn measure(source: &Arc<Source>, what: &Spanned<String>) -> Result<&'static Meas
     })
 }
 
-/// `KEY=VALUE` each; whether the policy has them is seen later.
-fn options(
+/// `KEY=VALUE` each; whether the policy or the recipe has them is seen later.
+fn pairs(
     source: &Arc<Source>,
+    field: &str,
     given: &[Spanned<String>],
 ) -> Result<Vec<(String, String)>, Diagnostics> {
     let option = |text: &Spanned<String>| {
         let (key, value) = text.as_ref().split_once('=').ok_or_else(|| {
             let found = format!("`{}`", text.as_ref());
             let expected = "KEY=VALUE, as after --set";
-            wrong(source, text.span(), "set", found, expected)
+            wrong(source, text.span(), field, found, expected)
         })?;
         Ok((key.to_owned(), value.to_owned()))
     };

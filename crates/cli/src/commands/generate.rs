@@ -79,18 +79,22 @@ fn recipe(args: &GenerateArgs) -> Result<Recipe, Failure> {
             recipe.set(name, value).map_err(refused)?;
         }
     }
-    for option in &args.options {
+    set(&mut recipe, &args.options, &what)?;
+    Ok(recipe)
+}
+
+/// Gives the recipe what `--set` says, each KEY=VALUE.
+pub(crate) fn set(recipe: &mut Recipe, options: &[String], what: &str) -> Result<(), Failure> {
+    for option in options {
         let Some((name, value)) = option.split_once('=') else {
-            return Err(Failure::input(
-                what.clone(),
-                format!("--set {option} is not KEY=VALUE"),
-            ));
+            let why = format!("--set {option} is not KEY=VALUE");
+            return Err(Failure::input(what, why));
         };
         recipe
             .set(name.trim(), value.trim())
-            .map_err(|error| help_with_name(refused(error.clone()), &error))?;
+            .map_err(|error| help_with_name(Failure::input(what, error.to_string()), &error))?;
     }
-    Ok(recipe)
+    Ok(())
 }
 
 /// The recipe of this name with its defaults.

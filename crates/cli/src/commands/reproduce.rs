@@ -1,18 +1,22 @@
 //! `vestal reproduce PAPER/FIGURE -o DIR`: a figure of a paper as data, plot and findings.
 
-use crate::args::ReproduceArgs;
+use crate::args::{ReproduceArgs, WorldArgs};
+use crate::commands::simulate;
 use crate::commands::sweep::{self, Asked};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::{self, VERSION};
 use crate::output::Output;
 use crate::registry::registry;
+use crate::session::Session;
 use crate::table;
 use std::path::Path;
+use vestal_experiment::figure::drawing::{self, Drawing};
 use vestal_experiment::figure::grid::{self, Grid};
 use vestal_experiment::figure::{self, Figure, across};
 use vestal_experiment::{Question, Shard, Store, Summary};
 use vestal_result::Format;
 use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
+use vestal_trace::Dispatch;
 
 /// Sets at each point for a quick look.
 const QUICK_SETS: u32 = 100;
@@ -39,6 +43,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     for grid in chosen.grids {
         let command = format!("vestal reproduce {} -o DIR", grid.name);
         outcomes.push(of_one_set(grid, directory, &command)?);
+    }
+    for drawing in chosen.drawings {
+        let command = format!("vestal reproduce {} -o DIR", drawing.name);
+        outcomes.push(of_one_run(drawing, directory, &command, output)?);
     }
     let mut computed = Vec::new();
     for figure in chosen.sweeps {
@@ -67,6 +75,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
 /// What is to be reproduced.
 struct Chosen {
     grids: Vec<&'static Grid>,
+    drawings: Vec<&'static Drawing>,
     sweeps: Vec<&'static Figure>,
 }
 
@@ -74,19 +83,25 @@ impl Chosen {
     fn all() -> Self {
         Self {
             grids: grid::grids().collect(),
+            drawings: drawing::drawings().collect(),
             sweeps: figure::figures().collect(),
         }
     }
 
     fn named(name: &str) -> Result<Self, Failure> {
         let asked = name.trim_end_matches('/');
-        let (grids, sweeps) = (grid::named(asked), figure::named(asked));
-        if !grids.is_empty() || !sweeps.is_empty() {
-            return Ok(Self { grids, sweeps });
+        let chosen = Self {
+            grids: grid::named(asked),
+            drawings: drawing::named(asked),
+            sweeps: figure::named(asked),
+        };
+        if !(chosen.grids.is_empty() && chosen.drawings.is_empty() && chosen.sweeps.is_empty()) {
+            return Ok(chosen);
         }
         let what = format!("reproduce `{name}`");
         let known = figure::figures().map(|figure| figure.name);
         let known = known.chain(grid::grids().map(|grid| grid.name));
+        let known = known.chain(drawing::drawings().map(|drawing| drawing.name));
         Err(names::unknown(&what, "figure", name, known))
     }
 }
@@ -110,6 +125,37 @@ fn of_one_set(grid: &Grid, directory: &Path, command: &str) -> Result<figure::Ou
     let place = directory.join(grid.name);
     write(&place, grid::DATA, &drawn.data)?;
     write(&place, grid::PLOT, &drawn.plot.to_svg())?;
+    write(&place, CLAIMS, &drawn.outcome.page)?;
+    Ok(drawn.outcome)
+}
+
+/// Computes a figure of one run and writes everything about it: what runs, who executes when, and the run's traces.
+fn of_one_run(
+    drawing: &Drawing,
+    directory: &Path,
+    command: &str,
+    output: &Output,
+) -> Result<figure::Outcome, Failure> {
+    let drawn = drawing
+        .draw(registry(), command, VERSION)
+        .map_err(|refusal| Failure::bug("compute a built-in figure", refusal.to_string()))?;
+    let place = directory.join(drawing.name);
+    write(&place, drawing::SET, drawing.set.text)?;
+    write(&place, drawing::SCENARIO, drawing.scenario)?;
+    write(&place, drawing::DATA, &drawn.data)?;
+    let world = WorldArgs {
+        file: place.join(drawing::SET),
+        policy: drawing.policy.to_owned(),
+        duration: Some(format!("{}ms", drawing.millis)),
+        scenario: Some(place.join(drawing::SCENARIO).display().to_string()),
+        seed: 1,
+        options: Vec::new(),
+        parameters: None,
+    };
+    let session = Session::open(registry(), &world, "simulate", output)?;
+    let traces = [drawing::PLOT].into_iter().chain(drawing::TRACES);
+    let traces: Vec<_> = traces.map(|name| place.join(name)).collect();
+    simulate::run(&session, Dispatch::Managed, &traces, output)?;
     write(&place, CLAIMS, &drawn.outcome.page)?;
     Ok(drawn.outcome)
 }
@@ -184,6 +230,11 @@ fn list(output: &Output) -> Outcome {
         .chain(grid::grids().map(|grid| FigureEntry {
             figure: grid.name.to_owned(),
             caption: grid.caption.to_owned(),
+            missing: Vec::new(),
+        }))
+        .chain(drawing::drawings().map(|drawing| FigureEntry {
+            figure: drawing.name.to_owned(),
+            caption: drawing.caption.to_owned(),
             missing: Vec::new(),
         }))
         .collect();

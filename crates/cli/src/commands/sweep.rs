@@ -121,10 +121,9 @@ impl Asked<'_> {
     }
 }
 
-/// The checksum of the program that runs, if it answers with tests or policies of its own: another one of the
-/// same version may have others under their names.
-fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failure> {
-    let is_own = |question: &Question<'_>| match question {
+/// Whether a test or a policy of the program's own answers it.
+fn is_own(question: &Question<'_>) -> bool {
+    match question {
         Question::Test(question) => registry().is_own(question.test.name),
         Question::Check(check) => {
             let policy = check.policy().about().name;
@@ -134,7 +133,13 @@ fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failur
         Question::Measure(measurement) => {
             registry().is_own(measurement.simulation().policy().about().name)
         }
-    };
+        Question::Redrawn(redrawn) => is_own(redrawn.question()),
+    }
+}
+
+/// The checksum of the program that runs, if it answers with tests or policies of its own: another one of the
+/// same version may have others under their names.
+fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failure> {
     if !questions.iter().any(is_own) {
         return Ok(None);
     }
@@ -260,8 +265,9 @@ pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
         return Err(range("index", u64::from(experiment.sets) - 1));
     }
     let seed = examined_seed(&experiment, &store, args.point, args.index).map_err(store_failure)?;
-    let set = point
-        .recipe
+    let mut recipe = point.recipe.clone();
+    generate::set(&mut recipe, &args.options, &what)?;
+    let set = recipe
         .draw(seed)
         .map_err(|error| Failure::input(what.clone(), error.to_string()))?;
     if args.file.as_os_str() == "-" {

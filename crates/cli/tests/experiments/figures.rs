@@ -14,7 +14,8 @@ fn every_figure_is_listed() {
             .filter(|name| name.unwrap().starts_with(paper))
             .count()
     };
-    assert_eq!((of("huang2014/"), of("sigrist2015/")), (8, 9));
+    let counts = ["huang2014/", "sigrist2015/", "missimer/"].map(of);
+    assert_eq!(counts, [8, 9, 7]);
     assert!(
         figures
             .iter()
@@ -96,6 +97,51 @@ fn partitioned_edf_vd_with_what_it_costs_in_one_command() {
     // The costs are part of what was asked.
     assert!(read("manifest.json").contains("managed/manager"));
     assert!(read("plot.svg").contains("paper: U/m, m = 4"));
+}
+
+/// Runs of one set: the same bytes each time, with data, drawings and findings.
+#[test]
+fn figures_of_one_run_in_one_command() {
+    let scratch = Scratch::new("reproduce-run");
+    let [one, two] = ["one", "two"].map(|name| scratch.0.join(name));
+    for folder in [&one, &two] {
+        let to = folder.to_str().unwrap();
+        for figure in ["missimer/fig5", "missimer/fig6"] {
+            let done = vestal(&["reproduce", figure, "-o", to, "--format", "json"]);
+            assert_eq!(done.exit, 0, "{}", done.stderr);
+            let found = &done.json()["figures"][0];
+            assert_eq!(
+                (&found["figure"], &found["sets"]),
+                (&figure.into(), &1.into())
+            );
+            for claim in found["claims"].as_array().unwrap() {
+                assert_eq!(claim["found"], "confirmed", "{claim:#}");
+            }
+        }
+    }
+    for figure in ["missimer/fig5", "missimer/fig6"] {
+        for file in [
+            "claims.md",
+            "executed.csv",
+            "plot.svg",
+            "scenario.csv",
+            "set.toml",
+            "trace.csv",
+            "trace.txt",
+        ] {
+            let path = format!("{figure}/{file}");
+            let read = |folder: &std::path::Path| fs::read(folder.join(&path)).unwrap();
+            assert_eq!(read(&one), read(&two), "{path}");
+        }
+    }
+    let data = fs::read_to_string(one.join("missimer/fig5/executed.csv")).unwrap();
+    assert!(
+        data.contains("device,25000000,26000000\ntask1,26000000,34000000\n"),
+        "{data}"
+    );
+    let drawn = fs::read_to_string(one.join("missimer/fig6/trace.txt")).unwrap();
+    let row = "device LO ..................##......######........................................";
+    assert!(drawn.contains(row), "{drawn}");
 }
 
 /// Computations about one set: the same bytes each time, with data, plot and findings.

@@ -252,6 +252,52 @@ fn a_set_comes_back_as_a_file() {
     );
 }
 
+/// Systems with and without PIBS of the same draws, in one row, each of which comes back as its question had it.
+#[test]
+fn a_set_comes_back_as_a_question_about_another_system_had_it() {
+    let scratch = Scratch::new("sweep-redrawn");
+    let text = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"missimer\"\nsets = 2\n\
+        tests = [\"ss-rta[io=sporadic]\", \"ss-pibs-rta\"]\n[fixed]\nlevels = 1\n\
+        [[simulate]]\npolicy = \"io-amc\"\nfor = \"5ms\"\ndraw = [\"io=sporadic\", \"events=burst\"]\n";
+    let file = scratch.file("x.toml", text);
+    let folder = scratch.0.join("out");
+    let (file, result) = (file.to_str().unwrap(), folder.to_str().unwrap());
+    let done = vestal(&["sweep", file, "-o", result]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let summary = fs::read_to_string(folder.join("summary.csv")).unwrap();
+    for label in [
+        "ss-rta[io=sporadic]",
+        "ss-pibs-rta,",
+        "sim:io-amc/lo[io=sporadic,events=burst]",
+    ] {
+        assert!(summary.contains(label), "{label} is not in {summary}");
+    }
+    let back = |more: &[&str]| {
+        let start = [
+            "regenerate",
+            result,
+            "--point",
+            "0",
+            "--index",
+            "1",
+            "-o",
+            "-",
+        ];
+        vestal(&[&start[..], more].concat())
+    };
+    let pibs = |text: &str| text.matches("kind = \"pibs\"").count();
+    let sets = [back(&[]), back(&["--set", "io=sporadic"])];
+    assert_eq!(sets.map(|set| pibs(&set.stdout)), [5, 0]);
+    for (option, says) in [("io", "not KEY=VALUE"), ("io=both", "pibs or sporadic")] {
+        let done = back(&["--set", option]);
+        assert!(
+            done.exit == 2 && done.stderr.contains(says),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
 #[test]
 fn results_of_two_experiments_never_mix() {
     let bench = Bench::new("sweep-foreign");

@@ -11,13 +11,13 @@ use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
 /// The figures of a paper, made-up answers for their claims, and five values for each axis that they have.
 pub(super) struct Made {
     pub(super) figures: &'static [Figure],
-    pub(super) cases: &'static [Case],
+    pub(super) cases: &'static [&'static [Case]],
     pub(super) values: fn(&str) -> [&'static str; 5],
 }
 
 const HUANG: Made = Made {
     figures: huang2014::FIGURES,
-    cases: CASES,
+    cases: &[CASES],
     values: |axis| match axis {
         "utilization" => ["0.50", "0.60", "0.70", "0.80", "0.90"],
         "criticality_factor" => ["1", "1.5", "2", "2.5", "3"],
@@ -29,12 +29,23 @@ const HUANG: Made = Made {
 
 pub(super) const SIGRIST: Made = Made {
     figures: sigrist2015::FIGURES,
-    cases: sigrist2015_cases::CASES,
+    cases: &[sigrist2015_cases::CASES],
     values: |_| ["0.2", "0.4", "0.8", "3.2", "7.2"],
 };
 
+const MISSIMER: Made = Made {
+    figures: missimer::FIGURES,
+    cases: missimer_cases::CASES,
+    values: |axis| match axis {
+        "utilization" => ["0.2", "0.4", "0.6", "0.8", "0.9"],
+        "share_high" => ["0.1", "0.3", "0.5", "0.7", "0.9"],
+        "criticality_factor" => ["1.5", "2", "2.5", "3", "4"],
+        _ => ["15", "30", "45", "60", "75"],
+    },
+};
+
 /// Every paper has made-up answers.
-const MADE: &[Made] = &[HUANG, SIGRIST];
+const MADE: &[Made] = &[HUANG, SIGRIST, MISSIMER];
 
 /// The figure's questions and readings, with five values of its axis and two weights; what else varies has one value.
 fn experiment(made: &Made, figure: &Figure, sets: u32) -> (Experiment, Vec<Asked>) {
@@ -139,7 +150,7 @@ fn summary_of<C: Fn(&str) -> [u64; 2]>(
 pub(super) fn check_claims(made: &Made) {
     let mut seen: BTreeSet<(&str, &str, String)> = BTreeSet::new();
     for figure in made.figures {
-        for case in made.cases {
+        for case in made.cases.iter().copied().flatten() {
             let Some(claim) = figure.claims.iter().find(|claim| claim.text == case.claim) else {
                 continue;
             };
@@ -325,7 +336,7 @@ fn a_page_says_what_stands_in_for_runs() {
     let figure = named("sigrist2015/fig9b")[0];
     let registry = Registry::default();
     let prepared = figure.prepare(None, &registry).unwrap();
-    let case = &SIGRIST.cases[0];
+    let case = &SIGRIST.cases[0][0];
     let summary = summary(&SIGRIST, figure, case, &[]);
     let outcome = outcome(figure, &prepared, &summary, "", "");
     let page = &outcome.page;

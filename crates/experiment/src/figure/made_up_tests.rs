@@ -98,7 +98,7 @@ const SHORT: &str = "Response times are below the period.";
 const MADE: Made = Made {
     figures: FIGURES,
     values: |_| ["0.2", "0.4", "0.6", "0.8", "1"],
-    cases: CASES,
+    cases: &[CASES],
 };
 
 /// So many of a thousand jobs, the same in all sets but for a little.

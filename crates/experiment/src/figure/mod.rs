@@ -7,15 +7,19 @@
 //!
 //! A paper is a file beside this one with its figures, a line in `PAPERS`, and the files of its experiments. Rules
 //! for sentences about tests stand in `rules.rs` and `differences.rs`, about measures in `measured.rs`. Sentences that compare several figures
-//! are looked at where all of these are there ([`across`]); figures of one task set are grids ([`grid`]).
+//! are looked at where all of these are there ([`across`]); figures of one task set are grids ([`grid`]), and
+//! figures of one run drawings ([`drawing`]).
 
 pub mod across;
 mod compare;
 mod differences;
+pub mod drawing;
 pub mod grid;
 mod grid_rules;
 mod huang2014;
 pub mod measured;
+mod missimer;
+mod missimer_figs_5_6;
 mod page;
 mod rules;
 mod sigrist2015;
@@ -115,7 +119,7 @@ pub struct Checked {
 }
 
 /// The figures of every paper.
-const PAPERS: &[&[Figure]] = &[huang2014::FIGURES, sigrist2015::FIGURES];
+const PAPERS: &[&[Figure]] = &[huang2014::FIGURES, sigrist2015::FIGURES, missimer::FIGURES];
 
 /// All figures, in the order of the papers.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
@@ -311,5 +315,7 @@ mod claims_tests;
 mod grid_tests;
 #[cfg(test)]
 mod made_up_tests;
+#[cfg(test)]
+mod missimer_cases;
 #[cfg(test)]
 mod sigrist2015_cases;

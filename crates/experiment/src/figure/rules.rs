@@ -15,6 +15,8 @@ use vestal_result::claim::Verdict;
 const NEAR: f64 = 0.05;
 /// A curve is flat if its weighted shares stay within this.
 const FLAT: f64 = 0.1;
+/// A gap between curves is small if the mean over the axis is less than this.
+const SMALL_GAP: f64 = 0.05;
 /// What happens to fewer sets than this is taken not to happen.
 const RARE: f64 = 0.005;
 /// A share so near to 0 or 1 looks like 0 or 1.
@@ -79,6 +81,61 @@ pub(super) fn more(view: &View<'_>, first: &str, second: &str) -> Checked {
     Checked {
         verdict,
         numbers: format!("{}; {EQUAL} {RARE}", counts(view, first, second)),
+    }
+}
+
+/// `first` accepts more sets than `second`, and in the mean over the axis few more. It is confirmed if both are certain, and refuted
+/// if one of them is certainly wrong.
+pub(super) fn more_by_little(view: &View<'_>, first: &str, second: &str) -> Checked {
+    let pairing = view.pairing(first, second);
+    let (sign, gap) = (pairing.sign(), pairing.difference());
+    let widest = view.pairings(first, second).into_iter();
+    let widest = widest.map(|(x, pairing)| (x, pairing.difference()));
+    let middle = |found: &Interval| f64::midpoint(found.low, found.high);
+    let widest = widest.max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)));
+    let widest = widest.map_or_else(String::new, |(x, found)| {
+        format!("; at one point at most, at {x:.2}: {}", range(found))
+    });
+    let never_more = sign == Sign::Open && are_equal(&pairing);
+    let against = sign == Sign::Below || never_more || gap.low > SMALL_GAP;
+    let is_small = sign == Sign::Above && gap.high < SMALL_GAP;
+    Checked {
+        verdict: verdict::from_evidence(is_small, against),
+        numbers: format!(
+            "{}{widest}; ours for a small gap is a mean over the axis of less than {SMALL_GAP}; {EQUAL} {RARE}",
+            counts(view, first, second)
+        ),
+    }
+}
+
+/// In each pair the curve of the first is above that of the second, as in [`better`]: over all sets for certain, and nowhere below.
+pub(super) fn ordered(view: &View<'_>, pairs: &[(&str, &str)]) -> Checked {
+    let each = pairs.iter().map(|(above, below)| {
+        let (verdict, numbers) = better_than(view, above, below, Margin::Any);
+        let accepted = percent(view.accepted(above));
+        (
+            verdict,
+            format!("{above} accepts {accepted}, {numbers}: {verdict}"),
+        )
+    });
+    let (verdicts, numbers): (Vec<Verdict>, Vec<String>) = each.unzip();
+    let tests: Vec<&str> = pairs
+        .iter()
+        .flat_map(|&(above, below)| [above, below])
+        .collect();
+    let mut once: Vec<&str> = Vec::new();
+    for test in tests {
+        if !once.contains(&test) {
+            once.push(test);
+        }
+    }
+    Checked {
+        verdict: verdict::all(verdicts),
+        numbers: format!(
+            "{}{}; ours for visible is {NEAR}; {EQUAL} {RARE}",
+            numbers.join("; "),
+            undecided(view, &once)
+        ),
     }
 }
 

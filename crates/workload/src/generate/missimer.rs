@@ -9,12 +9,13 @@
 //! The paper's evaluation assigns each PIBS to one server, and its analysis is that of one of which that is not known: `map`
 //! has both. Its systems of sporadic servers only have one for each PIBS, "of equivalent utilization and period": `io`. Whether
 //! the utilisation of a set has the I/O in it is open: `total`. Devices with events are ours (`events`); the paper's
-//! simulations have none. None of the four changes what is drawn.
+//! simulations have none. None of the four changes what is drawn. Systems of one mode have `levels` = 1: each level that is drawn
+//! is the lower one then. Table I has a PIBS for each three main tasks, which `io_tasks` = `third` keeps for other numbers.
 //!
 //! A set draws the utilisations of the main tasks, for each of them its period and its level, then the
 //! utilisations of the PIBS, and for each of them its level and whom it serves.
 
-use super::parameter::{Given, Parameter, ParameterError, recipe};
+use super::parameter::{DRAWN_TASKS_MAX, Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
 use super::set::{nanos_of, spec, task, task_set};
 use super::{DrawError, Random, utilization::uunifast};
@@ -29,15 +30,34 @@ use vestal_core::{Duration, Level, Service, Task};
 
 recipe! { Missimer, "Missimer et al., Table I: sporadic servers and PIBS";
     tasks: usize = "15", "number of main tasks", tasks();
-    io_tasks: usize = "5", "number of PIBS", count(0, super::parameter::DRAWN_TASKS_MAX);
+    io_tasks: IoTasks = "5", "number of PIBS, or third: one for each three main tasks, rounded down", io_tasks();
     utilization: Ratio = "0.5", "sum of C(LO)/T, I/O included", positive_ratio(1);
     io_utilization: Ratio = "0.05", "the part of it that is I/O", ratio(0, 1);
     criticality_factor: Ratio = "2", "C(HI)/C(LO) of HI tasks", ratio(1, 1000);
     share_high: Ratio = "0.5", "probability that a task is of level HI", ratio(0, 1);
+    levels: usize = "2", "number of levels; 1: all is of the lower one", count(1, 2);
     io: Io = "pibs", "pibs, or sporadic: a sporadic server with the period of whom it serves in place of each PIBS", io();
     map: Map = "known", "known: each PIBS names the server that it serves; any: it may serve any", map();
     events: Events = "none", "devices of the I/O: none, sporadic (a whole budget a period), or burst (that in four)", events();
     total: Total = "all", "all: the I/O is in utilization; main: it comes on top", total();
+}
+
+/// How many PIBS there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IoTasks {
+    /// So many.
+    Count(usize),
+    /// One for each three main tasks, rounded down.
+    Third,
+}
+
+impl IoTasks {
+    const fn beside(self, tasks: usize) -> usize {
+        match self {
+            Self::Count(count) => count,
+            Self::Third => tasks / 3,
+        }
+    }
 }
 
 /// In what bottom halves run.
@@ -79,6 +99,20 @@ pub enum Total {
 }
 
 impl Given<'_> {
+    fn io_tasks(&self) -> Result<IoTasks, ParameterError> {
+        match self.text {
+            "third" => Ok(IoTasks::Third),
+            _ => self
+                .count(0, DRAWN_TASKS_MAX)
+                .map(IoTasks::Count)
+                .map_err(|_| {
+                    self.wrong(format!(
+                        "a whole number from 0 to {DRAWN_TASKS_MAX}, or third"
+                    ))
+                }),
+        }
+    }
+
     fn io(&self) -> Result<Io, ParameterError> {
         match self.text {
             "pibs" => Ok(Io::Pibs),
@@ -126,6 +160,8 @@ struct Drawn {
 const MS_NANOS: u64 = 1_000_000;
 /// Utilisations of PIBS are written exactly, in billionths.
 const BILLION: u64 = 1_000_000_000;
+/// The least of them: 1 ns in the shortest period, below which a PIBS has no budget to run with.
+const LEAST: u64 = BILLION / MS_NANOS;
 
 impl Missimer {
     /// The next set.
@@ -133,7 +169,8 @@ impl Missimer {
     /// # Errors
     /// None.
     pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
-        let io = if self.io_tasks == 0 {
+        let io_tasks = self.io_tasks.beside(self.tasks);
+        let io = if io_tasks == 0 {
             0.0
         } else {
             self.io_utilization.approximate()
@@ -158,11 +195,11 @@ impl Missimer {
             "missimer, U = {}, CF = {}",
             self.utilization, self.criticality_factor
         );
-        let mut set = task_set(name, 2, &tasks);
+        let mut set = task_set(name, self.levels, &tasks);
         for (at, task) in tasks.iter().enumerate() {
-            set.servers.push(sporadic(at, task));
+            set.servers.push(sporadic(at, task, self.levels));
         }
-        for (number, share) in (1..).zip(uunifast(self.io_tasks, io, random)) {
+        for (number, share) in (1..).zip(uunifast(io_tasks, io, random)) {
             let drawn = self.draw_io(number, share, &tasks, random);
             self.add_io(&drawn, &tasks, &mut set);
         }
@@ -170,7 +207,8 @@ impl Missimer {
     }
 
     fn is_high(&self, random: &mut Random) -> bool {
-        random.unit() < self.share_high.approximate()
+        let is_drawn = random.unit() < self.share_high.approximate();
+        is_drawn && self.levels > 1
     }
 
     fn task(&self, period: u64, share: f64, random: &mut Random) -> Task {
@@ -181,7 +219,7 @@ impl Missimer {
     }
 
     fn draw_io(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> Drawn {
-        let low = nanos_of(BILLION, share).max(1);
+        let low = nanos_of(BILLION, share).max(LEAST);
         let high = scaled_floor(low, self.criticality_factor).min(BILLION);
         let is_high = self.is_high(random);
         let criticality = Level(u8::from(is_high));
@@ -219,20 +257,20 @@ impl Missimer {
         let new = match self.io {
             Io::Pibs => {
                 let kind = ServerKind::Pibs {
-                    utilization: drawn.utilization.to_vec(),
+                    utilization: drawn.utilization[..self.levels.min(2)].to_vec(),
                     serves: match self.map {
                         Map::Known => vec![drawn.serves],
                         Map::Any => Vec::new(),
                     },
                 };
-                server(name, kind, drawn.criticality, Vec::new())
+                server(name, kind, (drawn.criticality, self.levels), Vec::new())
             }
             Io::Sporadic => {
                 let own = task(period, period, &budgets);
-                let mut new = sporadic(set.tasks.len(), &own);
+                let mut new = sporadic(set.tasks.len(), &own, self.levels);
                 new.name.clone_from(&name);
                 match self.events {
-                    Events::None => set.tasks.push(spec(name, &own, 2)),
+                    Events::None => set.tasks.push(spec(name, &own, self.levels)),
                     Events::Sporadic | Events::Burst => new.tasks.clear(),
                 }
                 new
@@ -258,9 +296,10 @@ impl Missimer {
 
 /// The server of a main task. A capacity above the period could not be written down; a task that
 /// needs it is refused by every analysis all the same.
-fn sporadic(at: usize, task: &Task) -> ServerSpec {
-    let capacity: PerLevel<Service> = (0..2)
+fn sporadic(at: usize, task: &Task, levels: usize) -> ServerSpec {
+    let capacity: PerLevel<Service> = (0..)
         .map(Level)
+        .take(levels)
         .map(|level| (level <= task.criticality).then(|| task.wcet.at(level)))
         .collect();
     let kind = ServerKind::Periodic {
@@ -271,17 +310,24 @@ fn sporadic(at: usize, task: &Task) -> ServerSpec {
         period: task.period,
         capacity,
     };
-    server(format!("s{}", at + 1), kind, task.criticality, vec![at])
+    let level = (task.criticality, levels);
+    server(format!("s{}", at + 1), kind, level, vec![at])
 }
 
-fn server(name: String, kind: ServerKind, criticality: Level, tasks: Vec<usize>) -> ServerSpec {
+/// Of this level, of so many.
+fn server(
+    name: String,
+    kind: ServerKind,
+    (criticality, levels): (Level, usize),
+    tasks: Vec<usize>,
+) -> ServerSpec {
     ServerSpec {
         name,
         kind,
         criticality,
         priority: None,
         cpu: None,
-        degraded: vec![None; 2],
+        degraded: vec![None; levels],
         scheduler: LocalScheduler::FixedPriority,
         tasks,
         place: Place::default(),
@@ -415,6 +461,63 @@ mod tests {
                 assert_eq!((device.server, Some(device.cost)), (at, capacity[0]));
             }
         }
+    }
+
+    #[test]
+    fn one_level_has_the_execution_times_of_the_lower_one() {
+        for (one, two) in sets(&[("levels", "1")]).iter().zip(&sets(&[])) {
+            assert_eq!(one.levels.len(), 1);
+            assert_eq!((one.tasks.len(), one.servers.len()), (15, 20));
+            for (one, two) in one.tasks.iter().zip(&two.tasks) {
+                assert_eq!((one.criticality, one.period), (Level(0), two.period));
+                assert_eq!(one.wcet, two.wcet[..1]);
+            }
+            for (one, two) in one.servers[15..].iter().zip(&two.servers[15..]) {
+                let (
+                    ServerKind::Pibs { utilization, .. },
+                    ServerKind::Pibs {
+                        utilization: both, ..
+                    },
+                ) = (&one.kind, &two.kind)
+                else {
+                    panic!("PIBS")
+                };
+                assert_eq!(utilization[..], both[..1]);
+                assert_eq!(serves(one).len(), 1);
+            }
+            assert_eq!(&TaskSet::parse("x.toml", &one.to_toml()).unwrap(), one);
+        }
+        for set in sets(&[("levels", "1"), ("io", "sporadic")]) {
+            assert_eq!((set.tasks.len(), set.servers.len()), (20, 20));
+            assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+        }
+    }
+
+    /// Five of a millionth of the CPU together: without a least share no policy would run them, and a sweep would end.
+    #[test]
+    fn a_pibs_has_at_least_a_nanosecond_in_any_period() {
+        for set in sets(&[("io_utilization", "0.000001"), ("map", "any")]) {
+            let mut periods = set.tasks.iter().map(|task| task.period.as_nanos());
+            let least = periods.by_ref().min().unwrap();
+            for server in &set.servers[15..] {
+                let ServerKind::Pibs { utilization, .. } = &server.kind else {
+                    panic!("a PIBS")
+                };
+                assert!(scaled_floor(least, utilization[0].unwrap()) >= 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_pibs_follows_that_of_tasks_where_it_is_asked_to() {
+        assert_eq!(sets(&[("io_tasks", "third")]), sets(&[]));
+        for (tasks, servers) in [("14", 18), ("75", 100)] {
+            let drawn = sets(&[("tasks", tasks), ("io_tasks", "third")]);
+            assert!(drawn.iter().all(|set| set.servers.len() == servers));
+        }
+        let mut recipe = Missimer::new().unwrap();
+        assert!(recipe.set("io_tasks", "half").is_err());
+        assert!(recipe.set("levels", "3").is_err());
     }
 
     #[test]
