@@ -11,4 +11,5 @@ mod figures;
 mod generate;
 mod measures;
 mod overheads;
+mod regenerate;
 mod sweep;
