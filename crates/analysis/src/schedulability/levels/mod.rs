@@ -4,7 +4,7 @@
 //! What is decided: whether each level-A task has a CPU, and each CPU a table in which all jobs of its level-A tasks have C_i(A) in time
 //! (`table`, or given: `given`); and whether what a table leaves in a run of level B, in which no job of levels A and B of
 //! the CPU needs more than C_i(B), is enough for the CPU's level-B tasks (`pattern`, `local`). Tasks without a CPU are placed (`place`).
-//! Level C has, on each CPU, at least the share that levels A and B leave in a run of level C, less a burst: [`Left`].
+//! Level C has, on each CPU, at least the share that levels A and B leave in a run of level C, less a burst: `Left`.
 //!
 //! Assumptions: A1 preemptive CPUs without overhead that do not delay one another. A2 level-A tasks are periodic and come at the
 //! multiples of their periods, as tables begin at time 0; level-B tasks are sporadic; D <= T. A3 budgets hold, and what a job does not need
