@@ -89,7 +89,7 @@ pub(crate) struct CheckArgs {
     /// A task-set file, TOML or JSON; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Say of each field that the file gives what this policy does with it
+    /// Say what this policy has against the file, and of each field that it gives what the policy does with it
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,
 }

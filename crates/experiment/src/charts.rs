@@ -50,7 +50,9 @@ impl<'a> Selection<'a> {
         if self.is_weighted() {
             let positions = self.positions().into_iter();
             return positions
-                .map(|(x, points)| (x, self.summary.weighted_share(&points, question)))
+                .filter_map(|(x, points)| {
+                    Some((x, self.summary.weighted_share(&points, question)?))
+                })
                 .collect();
         }
         let points = self.points.iter();

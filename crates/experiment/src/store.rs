@@ -23,7 +23,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The format of the directory.
-const FORMAT: &str = "vestal-sweep/2";
+const FORMAT: &str = "vestal-sweep/3";
 
 const MANIFEST: &str = "manifest.json";
 const EXPERIMENT: &str = "experiment.toml";

@@ -127,8 +127,8 @@ pub struct Summary {
 pub struct Weighted {
     /// The values of the other axes.
     pub values: Vec<String>,
-    /// For each question W = sum U pi(U) / sum U, with a 95 % interval.
-    pub shares: Vec<Share>,
+    /// For each question W = sum U pi(U) / sum U, with a 95 % interval; `None`: it was asked about no set.
+    pub shares: Vec<Option<Share>>,
 }
 
 /// How many examples a pair keeps.
@@ -224,7 +224,7 @@ impl Summary {
             others.remove(axis);
             (others, point)
         }));
-        let shares = |points: &[usize]| -> Vec<Share> {
+        let shares = |points: &[usize]| -> Vec<Option<Share>> {
             (0..self.columns.len())
                 .map(|question| self.weighted_share(points, question))
                 .collect()
@@ -275,27 +275,29 @@ impl Summary {
     }
 
     /// The interval is the normal one for a weighted sum of independent shares. Points at which nobody was asked do not count.
-    pub(crate) fn weighted_share(&self, points: &[usize], question: usize) -> Share {
+    pub(crate) fn weighted_share(&self, points: &[usize], question: usize) -> Option<Share> {
         let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
+        let mut is_asked = false;
         for &point in points {
             let weight = self.weight(point);
             let count = self.counts[point][question];
             let Some(Share { value: share, .. }) = count.share() else {
                 continue;
             };
+            is_asked = true;
             total += weight;
             sum += weight * share;
             variance += weight * weight * share * (1.0 - share) / as_f64(count.asked());
         }
         if total <= 0.0 {
-            return Share::wilson(0, 0);
+            return is_asked.then(|| Share::wilson(0, 0));
         }
         let (value, spread) = (sum / total, Z95 * variance.sqrt() / total);
-        Share {
+        Some(Share {
             value,
             low: (value - spread).max(0.0),
             high: (value + spread).min(1.0),
-        }
+        })
     }
 
     /// A row for each point and question.
@@ -399,13 +401,10 @@ impl Summary {
         let mut text = format!("{}question,weighted,low95,high95\n", prefix(&axes));
         for group in self.weighted() {
             for (name, share) in self.columns.iter().zip(&group.shares) {
-                let Share { value, low, high } = share;
-                let _ = writeln!(
-                    text,
-                    "{}{},{value:.6},{low:.6},{high:.6}",
-                    prefix(&group.values),
-                    cell(name)
-                );
+                let numbers = share.map_or(",,".to_owned(), |Share { value, low, high }| {
+                    format!("{value:.6},{low:.6},{high:.6}")
+                });
+                let _ = writeln!(text, "{}{},{numbers}", prefix(&group.values), cell(name));
             }
         }
         Some(text)
@@ -550,8 +549,10 @@ mod tests {
         assert_eq!(summary.pair(1, 1, 0).unwrap().only_first, 0);
         // The second point says nothing of a, and does not weigh.
         let shares = &summary.weighted()[0].shares;
-        assert!((shares[0].value - 0.5).abs() < 1e-12);
-        assert!((shares[1].value - (0.2 * 2.0 / 3.0 + 0.6) / 0.8).abs() < 1e-12);
+        assert!((shares[0].unwrap().value - 0.5).abs() < 1e-12);
+        assert!((shares[1].unwrap().value - (0.2 * 2.0 / 3.0 + 0.6) / 0.8).abs() < 1e-12);
+        // Of the second point alone nothing is said of a at all.
+        assert_eq!(summary.weighted_share(&[1], 0), None);
         let csv = summary.to_csv();
         assert!(csv.contains("0,0.2,a,4,1,0,0.500000,"), "{csv}");
         assert!(csv.contains("\n1,0.6,a,1,0,0,,,,1\n"), "{csv}");
@@ -563,10 +564,11 @@ mod tests {
         let weighted = summary.weighted();
         assert_eq!(weighted.len(), 1);
         // a: (0.2 * 4/4 + 0.6 * 1/4) / 0.8; b: (0.2 * 2/4 + 0.6 * 1/4) / 0.8.
-        assert!((weighted[0].shares[0].value - 0.4375).abs() < 1e-12);
-        assert!((weighted[0].shares[1].value - 0.3125).abs() < 1e-12);
+        let [a, b] = [0, 1].map(|question| weighted[0].shares[question].unwrap());
+        assert!((a.value - 0.4375).abs() < 1e-12);
+        assert!((b.value - 0.3125).abs() < 1e-12);
         // The spread of a: 1.96 * 0.6 * sqrt(0.25 * 0.75 / 4) / 0.8.
-        let spread = weighted[0].shares[0].high - 0.4375;
+        let spread = a.high - 0.4375;
         assert!((spread - 1.959_964 * 0.6 * 0.046_875_f64.sqrt() / 0.8).abs() < 1e-6);
         let pair = summary.pair(1, 0, 1).unwrap();
         assert_eq!(

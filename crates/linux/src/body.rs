@@ -213,7 +213,7 @@ impl JobContext<'_> {
     }
 
     /// No other thread than one that is more urgent may preempt the job.
-    fn keeps_its_priority(&self) -> bool {
+    pub(crate) fn keeps_its_priority(&self) -> bool {
         !self.jobs.is_demoted(self.job.sequence) && !self.suspension.is_suspended()
     }
 
@@ -226,7 +226,8 @@ impl JobContext<'_> {
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
-        if let Some(waited) = self.away_since(before) {
+        let keeps = self.keeps_its_priority();
+        if let Some(waited) = self.away_since(before, keeps) {
             self.trace.open();
             let now = monotonic_nanos();
             self.own.note(Note::Away { now, waited });
@@ -234,41 +235,41 @@ impl JobContext<'_> {
         }
     }
 
-    /// How long the thread was ready and had no CPU from a look until the last one, if no thread of the run had it.
-    fn away_since(&mut self, before: ClockLook) -> Option<u64> {
+    /// How long the thread was ready and had no CPU from a look until the last one, if no thread of the run had it. `keeps`: the job
+    /// had its priority all that time.
+    fn away_since(&mut self, before: ClockLook, keeps: bool) -> Option<u64> {
         let executed = self.looked.cpu.saturating_sub(before.cpu);
-        let away = self.looked.wall.saturating_sub(before.wall);
-        if away.saturating_sub(executed) < SWITCH_NANOS_MAX {
+        let wall = self.looked.wall.saturating_sub(before.wall);
+        let away = wall.saturating_sub(executed);
+        if away < SWITCH_NANOS_MAX {
             return None;
         }
-        let waited = self.count_since().nanos;
+        // What the kernel counts goes on after the look.
+        let waited = self.count_since().nanos.min(away);
         let alone = self.looked.others == before.others;
-        (alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority()).then_some(waited)
+        (alone && waited >= SWITCH_NANOS_MAX && keeps).then_some(waited)
     }
 
-    /// The body has returned: gives what the CPU clock says and what the clock of the system says after it. What passed since
-    /// the last look is noted with these, so that nothing is between it and the interval that begins there; just after
-    /// a look that costs no system call more. If `opens`, the group of records that begins here stays open.
-    pub(crate) fn end(&mut self, opens: bool) -> (u64, u64) {
-        let used = own_cpu_nanos();
-        self.trace.open();
-        let finished = monotonic_nanos();
+    /// The body has returned: the last look at the clocks, with which an interval outside bodies begins. What was taken from the
+    /// thread since the look before is noted; just after one that costs no system call more. `keeps`: the job
+    /// had its priority until it returned. If `opens`, the group of records that begins here stays open.
+    pub(crate) fn end(&mut self, keeps: bool, opens: bool) -> ClockLook {
         let before = self.looked;
-        if finished.saturating_sub(before.wall) >= SWITCH_NANOS_MAX {
-            self.looked = ClockLook {
-                others: self.own.others(),
-                wall: finished,
-                cpu: used,
-            };
-            if let Some(waited) = self.away_since(before) {
-                let now = finished;
-                self.own.note(Note::Away { now, waited });
-            }
+        let cpu = own_cpu_nanos();
+        self.trace.open();
+        // Whoever comes after this is in the interval.
+        let others = self.own.others();
+        let wall = monotonic_nanos();
+        self.looked = ClockLook { wall, cpu, others };
+        if wall.saturating_sub(before.wall) >= SWITCH_NANOS_MAX
+            && let Some(waited) = self.away_since(before, keeps)
+        {
+            self.own.note(Note::Away { now: wall, waited });
         }
         if !opens {
             self.trace.close();
         }
-        (used, finished)
+        self.looked
     }
 
     /// What the kernel counted of this thread since the last reading, which this one replaces.

@@ -16,6 +16,8 @@ pub struct Refusal {
     pub found: Option<Box<Diagnostics>>,
     /// It is no mistake of the user.
     pub is_bug: bool,
+    /// What is wrong is that a parameter is missing which the file cannot give.
+    pub lacks_parameters: bool,
 }
 
 impl Refusal {
@@ -28,6 +30,7 @@ impl Refusal {
             help: Vec::new(),
             found: None,
             is_bug: false,
+            lacks_parameters: false,
         }
     }
 
@@ -47,6 +50,13 @@ impl Refusal {
             found: Some(Box::new(found)),
             ..Self::input(String::new())
         }
+    }
+
+    /// The same, because a parameter is missing that the file cannot give.
+    #[must_use]
+    pub const fn lacking_parameters(mut self, lacks: bool) -> Self {
+        self.lacks_parameters = lacks;
+        self
     }
 
     /// The same, and how to mend it.

@@ -52,7 +52,7 @@ pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
 }
 
 /// What a policy, put together as a simulation does, has against the file, or else warns of. What it lacks besides, an order
-/// that its test does not find, is no fault of the file: parameters can give it.
+/// that its test does not find or tables, is no fault of the file: parameters can give it.
 fn asked(
     policy: &'static dyn Policy,
     set: &TaskSet,
@@ -65,7 +65,9 @@ fn asked(
     let (by, none) = ((policy, &options), Parameters::default());
     match assemble(registry(), by, set, &none, Analysis::Ask) {
         Ok(_) => {}
-        Err(refusal) if refusal.found.is_some() || refusal.is_bug => {
+        Err(refusal)
+            if (refusal.found.is_some() && !refusal.lacks_parameters) || refusal.is_bug =>
+        {
             return Err(Failure::refused(what, refusal));
         }
         Err(refusal) => output.warning(&format!("{name} cannot use this file as it is: {refusal}")),

@@ -61,7 +61,7 @@ fn wrong_parameters_and_existing_files_are_refused() {
             "not KEY=VALUE",
         ),
         (
-            &["--recipe", "missimer", "--levels", "3"],
+            &["--recipe", "sigrist2015", "--levels", "3"],
             "has no parameter `levels`",
         ),
     ] {

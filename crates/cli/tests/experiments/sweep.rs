@@ -220,7 +220,7 @@ fn results_of_two_experiments_never_mix() {
     );
     let manifest = folder.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    let another = text.replace("vestal-sweep/2", "vestal-sweep/1");
+    let another = text.replace("vestal-sweep/3", "vestal-sweep/2");
     fs::write(&manifest, another).unwrap();
     assert!(refused(&bench.file, &folder, &["--resume"]).contains("its format is vestal-sweep/1"));
     let another = text.replace("\"version\": \"", "\"version\": \"9");

@@ -139,8 +139,9 @@ impl Pairing {
     /// The share of the first test minus that of the second; weighted, if points have weights.
     pub(super) fn difference(&self) -> Interval {
         let (mut sum, mut variance, mut weights) = (0.0, 0.0, 0.0);
-        for one in &self.strata {
-            let sets = as_f64(one.sets.max(1));
+        // A point at which nobody was asked says nothing.
+        for one in self.strata.iter().filter(|one| one.sets > 0) {
+            let sets = as_f64(one.sets);
             let more = as_f64(one.first) - as_f64(one.second);
             let spread = as_f64(one.first + one.second) + 2.0 * ADDED - more * more / sets;
             weights += one.weight;
@@ -173,8 +174,8 @@ impl Level {
     /// From the weight, the sets, and the accepted ones of each point.
     pub(super) fn of(points: impl IntoIterator<Item = (f64, u64, u64)>) -> Self {
         let (mut sum, mut variance, mut weights) = (0.0, 0.0, 0.0);
-        for (weight, sets, yes) in points {
-            let (sets, yes) = (as_f64(sets.max(1)), as_f64(yes));
+        for (weight, sets, yes) in points.into_iter().filter(|&(_, sets, _)| sets > 0) {
+            let (sets, yes) = (as_f64(sets), as_f64(yes));
             weights += weight;
             sum += weight * yes / sets;
             variance += weight * weight * (yes * (1.0 - yes / sets) + ADDED) / (sets * sets);
@@ -302,6 +303,8 @@ mod tests {
         assert_eq!(found.side_of(0.0), Sign::Above);
         assert_eq!(found.side_of(0.9), Sign::Below);
         assert_eq!(found.side_of(0.5), Sign::Open);
+        // A point at which nobody was asked weighs nothing.
+        assert_eq!(Level::of([(1.0, 100, 50), (9.0, 0, 0)]), half);
         let weighted = Level::of([(1.0, 10, 10), (3.0, 10, 0)]);
         assert!((weighted.value - 0.25).abs() < 1e-12);
     }

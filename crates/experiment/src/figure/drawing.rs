@@ -121,6 +121,10 @@ impl Drawing {
         page.push_str("\n## By which numbers\n");
         page.push_str(&details);
         let _ = write!(page, "\n## Plots\n\n![{}]({PLOT})\n\n{COLUMNS}", self.name);
+        let (policy, millis) = (self.policy, self.millis);
+        let run =
+            format!("simulate set.toml --policy {policy} --scenario scenario.csv --for {millis}ms");
+        let _ = writeln!(page, "\n```sh\nvestal {run}\n```");
         Ok(Drawn {
             data: csv(&stretches),
             outcome: Outcome {
@@ -202,10 +206,7 @@ impl Watch {
 
 const COLUMNS: &str = "## Data\n\n\
 `executed.csv` has a row for each time in which a task or the bottom halves of a device execute without a break: who, from when and until\n\
-when, in ns. `trace.csv` has every record of the run, `plot.svg` and `trace.txt` are drawings of it. `set.toml` and `scenario.csv` are what runs:\n\n\
-```sh\n\
-vestal simulate set.toml --policy io-amc --scenario scenario.csv\n\
-```\n";
+when, in ns. `trace.csv` has every record of the run, `plot.svg` and `trace.txt` are drawings of it. `set.toml` and `scenario.csv` are what runs:\n";
 
 fn csv(stretches: &[Stretch]) -> String {
     let mut text = "who,from_ns,to_ns\n".to_owned();

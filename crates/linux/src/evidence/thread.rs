@@ -260,28 +260,15 @@ impl Intervals {
         self.close(Duty::JobStart, (now, cpu), false);
     }
 
-    /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
-        self.others = self.others();
-        let wall = now.saturating_sub(self.began);
-        let away = wall.saturating_sub(cpu.saturating_sub(self.executed));
+    /// The body has ended, as a look said: an interval begins.
+    pub(crate) fn end_body(&mut self, look: ClockLook) {
+        self.others = look.others;
+        let wall = look.wall.saturating_sub(self.began);
+        let away = wall.saturating_sub(look.cpu.saturating_sub(self.executed));
         if away >= SWITCH_NANOS_MAX {
-            let waited = self.open(cpu).map_or(0, |waited| waited.nanos);
-            let took = self.began.saturating_sub(now);
-            // Between the two clock readings, as when the thread gets the CPU.
-            if took >= SWITCH_NANOS_MAX {
-                let opened = Note::Opened {
-                    thread: self.thread,
-                    since: None,
-                    now,
-                    began: self.began,
-                    waited: waited.min(took),
-                    alone: self.others == self.others(),
-                };
-                self.write(opened);
-            }
+            self.open(look.cpu);
         } else {
-            (self.began, self.executed) = (now, cpu);
+            (self.began, self.executed) = (look.wall, look.cpu);
             self.body_waited = self.body_waited.saturating_add(away);
         }
     }

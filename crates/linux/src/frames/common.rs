@@ -11,7 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// Shared by all walkers, by the watchdog, which closes the barrier, and by who started the run.
 pub(super) struct Common {
     domain: Mutex<Domain>,
-    /// For how long threads had the domain until it was left to others last, in nanoseconds. Whoever has it writes this.
+    /// The clock when who had the domain was about to leave it to others.
+    freed: Latest<u64>,
+    /// For how long threads had the domain until then, in nanoseconds, or were about to get it after they had waited. Whoever has it
+    /// writes both.
     held: Latest<u64>,
     /// By CPU, how many jobs of its sequence its walker has begun. The walker writes it; who started the run reads it when
     /// that is over, also where a body does not return.
@@ -40,6 +43,7 @@ impl Common {
     ) -> Self {
         Self {
             domain: Mutex::new(domain),
+            freed: Latest::default(),
             held: Latest::default(),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
             meetings,
@@ -54,14 +58,24 @@ impl Common {
     /// The domain. A walker that panicked with the lock has ended the run, and what it left is whole enough to count.
     pub(super) fn domain(&self) -> Taken<'_> {
         let domain = self.domain.lock().unwrap_or_else(PoisonError::into_inner);
-        self.taken(domain)
+        self.taken(domain, monotonic_nanos())
     }
 
-    fn taken<'a>(&'a self, domain: MutexGuard<'a, Domain>) -> Taken<'a> {
+    /// The same for a thread that has found it taken. It has been this one's turn since it was left to others last, whatever kept
+    /// it from taking it: others that wait, too, have waited for this one.
+    pub(super) fn domain_in_turn(&self) -> Taken<'_> {
+        let domain = self.domain.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = self.freed.get();
+        self.taken(domain, since)
+    }
+
+    fn taken<'a>(&'a self, domain: MutexGuard<'a, Domain>, since: u64) -> Taken<'a> {
+        let (freed, held) = (&self.freed, &self.held);
         Taken {
             domain,
-            since: monotonic_nanos(),
-            held: &self.held,
+            since,
+            freed,
+            held,
         }
     }
 
@@ -72,7 +86,7 @@ impl Common {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(self.taken(domain))
+        Some(self.taken(domain, monotonic_nanos()))
     }
 
     /// For how long threads had the domain that have left it again, in nanoseconds.
@@ -142,8 +156,9 @@ impl Common {
 /// The domain, as long as a thread has it.
 pub(super) struct Taken<'a> {
     domain: MutexGuard<'a, Domain>,
-    /// The clock then.
+    /// The clock then, or when it was left to this thread.
     since: u64,
+    freed: &'a Latest<u64>,
     held: &'a Latest<u64>,
 }
 
@@ -164,7 +179,9 @@ impl DerefMut for Taken<'_> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // With the lock: one thread at a time writes it.
-        let held = monotonic_nanos().saturating_sub(self.since);
+        let now = monotonic_nanos();
+        let held = now.saturating_sub(self.since);
+        self.freed.set(now);
         self.held.set(self.held.get().saturating_add(held));
     }
 }

@@ -37,9 +37,11 @@ pub(super) fn domain<'c>(common: &'c Common, (own, trace): Own<'_>, duty: Duty) 
     if let Some(domain) = common.free_domain() {
         return domain;
     }
-    let (begun, held) = (monotonic_nanos(), common.held());
+    // Before the wait begins: what others have it for in between counts for the wait.
+    let held = common.held();
     about_to_wait(own, trace, duty);
-    let domain = common.domain();
+    let begun = own.beginning().wall;
+    let domain = common.domain_in_turn();
     trace.inspect(|trace| trace.open());
     let now = monotonic_nanos();
     own.wake(

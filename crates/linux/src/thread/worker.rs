@@ -17,7 +17,7 @@ use crate::body::{Body, JobContext};
 use crate::cpu::{Cpu, JobWatch};
 use crate::duties::Source;
 use crate::error::message_of;
-use crate::evidence::Intervals;
+use crate::evidence::{ClockLook, Intervals};
 use crate::job::Ended;
 use crate::meter::Meter;
 use crate::queue::JobQueue;
@@ -257,10 +257,11 @@ impl RunningWorker<'_> {
         task.jobs.start_account(base);
         self.own.begin_body(started, base);
         self.trace.close();
-        let (completed, (used, finished)) = self.call_body(sequence, release);
+        let (completed, end) = self.call_body(sequence, release);
+        let (used, finished) = (end.cpu, end.wall);
         #[cfg(feature = "real")]
         self.own.delay(crate::fault::Point::BodyEnd);
-        self.own.end_body(finished, used);
+        self.own.end_body(end);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
@@ -303,7 +304,7 @@ impl RunningWorker<'_> {
 
     /// Runs the body of one job; says whether it did all its work, and what [`JobContext::end`] says. If jobs are recorded here,
     /// the group of records about its end is open.
-    fn call_body(&mut self, sequence: u64, release: u64) -> (bool, (u64, u64)) {
+    fn call_body(&mut self, sequence: u64, release: u64) -> (bool, ClockLook) {
         let (cpu, task) = (self.cpu, self.task);
         let mut job = JobContext {
             run: &cpu.run,
@@ -331,6 +332,7 @@ impl RunningWorker<'_> {
             (self.body)(&mut job)
         }));
         job.observe(false);
+        let keeps = job.keeps_its_priority();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
             let mut counts = Suspensions::default();
@@ -346,7 +348,6 @@ impl RunningWorker<'_> {
                 job.own.note(Note::Task(task.id.index(), suspended));
             }
         }
-        let end = job.end(cpu.terms.duties.records_jobs());
         let completed = match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
@@ -355,7 +356,7 @@ impl RunningWorker<'_> {
                 false
             }
         };
-        (completed, end)
+        (completed, job.end(keeps, cpu.terms.duties.records_jobs()))
     }
 
     /// The thread runs because a job was released.

@@ -73,7 +73,10 @@ impl Policy for Mc2 {
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
         let wanted = Wanted::of(setup).map_err(Refusal::diagnosed)?;
         let containers = wanted.containers().map_err(Refusal::diagnosed)?;
-        let tables = wanted.tables(&containers).map_err(Refusal::diagnosed)?;
+        let no_tables = wanted.given.tables.is_none();
+        let tables = wanted
+            .tables(&containers)
+            .map_err(|found| Refusal::diagnosed(found).lacking_parameters(no_tables))?;
         let levels = Levels {
             tasks: setup.with_priorities(&[]),
             containers,

@@ -147,6 +147,9 @@ impl Pibs {
         };
         burst.start.get_or_insert(segment.start);
         burst.used = burst.used.saturating_add(ran);
+        let is_early = segment.start < burst.activated;
+        let is_beyond = burst.used > burst.capacity && !burst.is_cut;
+        counts.uncalled += u64::from((is_early || is_beyond) && !self.is_shared);
         if burst.used >= burst.capacity {
             self.end(segment.end, counts);
         }
@@ -236,8 +239,11 @@ impl Bursts {
     pub(super) fn within(&mut self, bounds: &[Vec<Option<Duration>>]) {
         for pibs in &mut self.pibs {
             let found = bounds.get(pibs.id.index()).map_or(&[][..], Vec::as_slice);
-            let found: Vec<Duration> = found.iter().copied().flatten().collect();
-            if let (Some(low), Some(any)) = (found.first(), found.iter().max()) {
+            let served = found.iter().take(pibs.highest.index() + 1).copied();
+            let all = served
+                .collect::<Option<Vec<Duration>>>()
+                .unwrap_or_default();
+            if let (Some(low), Some(any)) = (all.first(), all.iter().max()) {
                 pibs.limit = [*low, *any];
             }
         }

@@ -111,6 +111,25 @@ const fn counts(kept: u64, broken: u64) -> BurstCounts {
     }
 }
 
+/// The next burst of a quarter that has used 2 of a period of 16 may begin at 8, and each may use 4.
+#[test]
+fn what_begins_too_early_or_takes_too_long_in_one_piece_is_found() {
+    let again_at = |from: u64, to: u64| {
+        let mut run = quarter();
+        run.come(0, 1).ran(0, 2).served(2, 1).come(3, 1);
+        run.ran(from, to).served(to, 1).end(90)
+    };
+    let with = |kept, uncalled| BurstCounts {
+        uncalled,
+        ..counts(kept, 0)
+    };
+    assert_eq!(again_at(8, 10), with(2, 0));
+    assert_eq!(again_at(5, 9), with(2, 1));
+    let once_until = |to: u64| quarter().come(0, 1).ran(0, to).served(to, 1).end(90);
+    assert_eq!(once_until(4), with(1, 0));
+    assert_eq!(once_until(7), with(1, 1));
+}
+
 #[test]
 fn a_burst_is_to_be_over_a_period_after_its_activation() {
     let handled_at = |now: u64| {

@@ -211,7 +211,8 @@ impl Guarantee {
     }
 
     /// The guarantee of MC² with this configuration, provided that a test accepts it: levels A and B keep their deadlines, and
-    /// tasks of level C are no later than `tardiness` says of them. `None` there promises nothing.
+    /// tasks of level C are no later than `tardiness` says of them. `None` there promises nothing. Tasks of level A are to be periodic and to come
+    /// at multiples of their periods, as their tables do.
     #[must_use]
     pub fn of_levels(
         configuration: &LevelledConfiguration<'_>,

@@ -292,7 +292,11 @@ impl Served {
             let found = found.map_or(&[][..], Vec::as_slice);
             owner.bound = match owner.task.criticality {
                 Level::LOWEST => found.first().copied().flatten(),
-                _ => found.iter().copied().flatten().max(),
+                _ => found
+                    .iter()
+                    .copied()
+                    .collect::<Option<Vec<_>>>()
+                    .and_then(|all| all.into_iter().max()),
             };
         }
         self.bursts.within(bounds);

@@ -16,7 +16,8 @@
 //! in closed form and put through the inequality as long as that lowers it. Each such step keeps it a bound, whatever is rounded up on the way.
 //!
 //! Assumptions: A1 no overhead. A2 sporadic tasks, D_k <= T_k, e_k <= T_k, deadlines d = release + D_k, ties in any
-//! order. A3 no job of levels A and B anywhere, and no job of level C, executes more than its C_i(C). A4 the sum of all
+//! order. A3 no job of levels A and B anywhere, and no job of level C, executes more than its C_i(C); each CPU is open as [`Closed`] says, for
+//! which level-A jobs come at multiples of their periods. A4 the sum of all
 //! C_i(C) / T_i is at most m, and some form above grows by less than one when all Theta grow by one.
 //!
 //! Kind: sufficient. Complexity: O(n log n) for each of at most 256 steps.
