@@ -192,10 +192,15 @@ impl TaskShared {
     /// Lets its monitor, if it has one, fire when its running job has used up what is left of its limit, after
     /// `least_nanos`, more than none, at the earliest; gives the monitor.
     pub(crate) fn arm_for_the_rest(&self, least_nanos: u64) -> Option<&Armed> {
+        self.arm_for_the_rest_in(0, least_nanos)
+    }
+
+    /// The same for a job that gets the CPU back in so many nanoseconds.
+    pub(crate) fn arm_for_the_rest_in(&self, nanos: u64, least_nanos: u64) -> Option<&Armed> {
         let monitor = self.monitor.get()?;
         self.limits.arm(monitor, |threshold| {
             let rest = threshold.saturating_sub(self.jobs.executed()?);
-            Some(rest.max(least_nanos))
+            Some(rest.saturating_add(nanos).max(least_nanos))
         });
         Some(monitor)
     }

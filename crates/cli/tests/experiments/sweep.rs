@@ -222,7 +222,7 @@ fn results_of_two_experiments_never_mix() {
     let text = fs::read_to_string(&manifest).unwrap();
     let another = text.replace("vestal-sweep/3", "vestal-sweep/2");
     fs::write(&manifest, another).unwrap();
-    assert!(refused(&bench.file, &folder, &["--resume"]).contains("its format is vestal-sweep/1"));
+    assert!(refused(&bench.file, &folder, &["--resume"]).contains("its format is vestal-sweep/2"));
     let another = text.replace("\"version\": \"", "\"version\": \"9");
     fs::write(&manifest, another).unwrap();
     let says = refused(&bench.file, &folder, &["--resume"]);

@@ -7,6 +7,10 @@ use crate::sys::sched::own_switches;
 use crate::task::{Counted, TaskShared, Tasks};
 use vestal_core::TaskId;
 
+/// What a thread still does at least, from when it sets the timer of the job that goes on after it until that has the CPU: it notes its
+/// end and asks the kernel to wait, which switches. A timer that ran during that would look in vain.
+const GIVES_BACK_NANOS: u64 = 15_000;
+
 /// A job of `task` begins: the monitor of the job that it took the CPU from stands still until that goes on. One that blocks
 /// in its body is more urgent, and stays watched.
 pub(super) fn pause_preempted(tasks: &Tasks, task: TaskId) {
@@ -23,7 +27,8 @@ pub(super) fn pause_preempted(tasks: &Tasks, task: TaskId) {
 /// preempted.
 pub(super) fn resume_preempted(tasks: &Tasks, bound: u64) {
     if let Some(task) = most_urgent(tasks) {
-        task.arm_for_the_rest(task.watched.least_wait(monotonic_nanos(), bound));
+        let least = task.watched.least_wait(monotonic_nanos(), bound);
+        task.arm_for_the_rest_in(GIVES_BACK_NANOS, least);
     }
 }
 
