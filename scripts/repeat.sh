@@ -3,8 +3,9 @@
 #
 # For what shows itself in one run of many, as the real-time tests (`make steady`), on a machine that does nothing
 # else. Prints a row for each run: what the hypervisor stole from all CPUs meanwhile, what passed and what failed.
-# Ends with the first run that fails, whose logs stay in target/test-logs. Exits 0 when none did, 1 when one did, 2 when
-# it was asked for what there is not.
+# The rows are kept in target/test-logs/repeated-PART...: stopped and begun again, it goes on after the last whole run of the
+# same commit, as long as nothing is changed in the tree. Ends with the first run that fails, whose logs stay in
+# target/test-logs, and begins anew after it. Exits 0 when none failed, 1 when one did, 2 when it was asked for what there is not.
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -19,15 +20,24 @@ shift
 stolen() { awk -v ticks="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.2f", $9 / ticks }' /proc/stat; }
 difference() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", b - a }'; }
 
+mkdir -p target/test-logs || exit 3
+kept="target/test-logs/repeated-$(IFS=-; printf '%s' "$*")"
+tree="$(git rev-parse HEAD 2>/dev/null)"
+[ -n "$tree" ] && [ -z "$(git status --porcelain 2>/dev/null)" ] || tree=changed
+[ "$tree" != changed ] && [ "$(head -n 1 "$kept" 2>/dev/null)" = "$tree" ] || printf '%s\n' "$tree" >"$kept" || exit 3
+
 output="$(mktemp)" || exit 3
 trap 'rm -f "$output"' EXIT
 printf '%s%4s %-8s %8s %9s  %s%s\n' "$BOLD" run begins time stolen result "$PLAIN"
-for ((run = 1; run <= times; run++)); do
+tail -n +2 "$kept"
+for ((run = $(wc -l <"$kept"); run <= times; run++)); do
     begins="$(date +%T)" start="$SECONDS" before="$(stolen)"
     scripts/test.sh "$@" >"$output" 2>&1
     code=$?
     [ "$code" != 2 ] || { cat "$output" >&2; exit 2; }
-    printf '%4s %-8s %7ss %8ss  %s\n' "$run" "$begins" "$((SECONDS - start))" "$(difference "$before" "$(stolen)")" \
-        "$(tail -n 1 "$output")"
-    [ "$code" = 0 ] || { cat "$output"; say "run $run of $times failed"; exit 1; }
+    row="$(printf '%4s %-8s %7ss %8ss  %s' "$run" "$begins" "$((SECONDS - start))" "$(difference "$before" "$(stolen)")" \
+        "$(tail -n 1 "$output")")"
+    say "$row"
+    [ "$code" = 0 ] || { rm -f "$kept"; cat "$output"; say "run $run of $times failed"; exit 1; }
+    printf '%s\n' "$row" >>"$kept" || exit 3
 done
