@@ -37,6 +37,7 @@
 )]
 
 mod call;
+pub mod flat;
 mod glue;
 mod kernel;
 mod semaphore;
