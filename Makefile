@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness ftts damage steady sweep-stolen bench
+.PHONY: help demo check test soundness ftts damage steady sweep-stolen bench kernel-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -39,3 +39,7 @@ sweep-stolen: ## a thief of CPU time at every instant of a frame, on a machine t
 bench: ## every benchmark against its limits
 	@scripts/setup.sh bench
 	@scripts/bench.sh
+
+kernel-bench: ## instructions of vestal-hsf on a kernel in QEMU, by servers and tasks
+	@scripts/setup.sh test
+	@scripts/bench-kernel.sh

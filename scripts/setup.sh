@@ -118,9 +118,11 @@ test_needs() {
     need_package chrt "asks whether real-time priorities are allowed" util-linux
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
-    need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
+    need_target thumbv7m-none-eabi "parts bare-metal and kernel build for a microcontroller"
+    need_target riscv32imac-unknown-none-elf "part kernel builds for another one"
     need_package valgrind "part bench counts instructions" valgrind
-    need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
+    need_package qemu-system-arm "parts bare-metal and kernel run their images" qemu-system-arm
+    need_package qemu-system-riscv32 "part kernel runs its images" qemu-system-misc
     need_package python3 "part report drives a browser" python3
     need_browser
     python3 -c 'import ensurepip, venv' 2>/dev/null || provide python3-venv "parts perfetto and simso have Python packages of their own" apt_install python3-venv

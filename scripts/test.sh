@@ -21,6 +21,7 @@ doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
 tests        on     1800     unit tests, doctests and integration tests of every crate
 hsf-c        on     300      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
+kernel       on     240      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
 loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
@@ -72,6 +73,16 @@ part_hsf-c() {
     have cc || not_run "no C compiler called cc: apt-get install gcc libc6-dev"
     have nm || not_run "no nm: apt-get install binutils"
     scripts/check-hsf-c.sh
+}
+
+part_kernel() {
+    local target
+    for target in thumbv7m-none-eabi riscv32imac-unknown-none-elf; do
+        toolchain_for "$target" >/dev/null || not_run "no toolchain builds for $target: rustup target add $target"
+    done
+    have qemu-system-arm || not_run "no qemu-system-arm: apt-get install qemu-system-arm"
+    have qemu-system-riscv32 || not_run "no qemu-system-riscv32: apt-get install qemu-system-misc"
+    scripts/check-kernel.sh
 }
 
 # The real-time tests and the campaign are parts of their own: their targets have `test = false`.
@@ -194,7 +205,7 @@ run_part() {
     esac
     # A part of tests in which no test ran has shown nothing.
     case "$part:$code:$row_passed" in
-        hsf-c:0:0 | tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
+        hsf-c:0:0 | kernel:0:0 | tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
     esac
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
     printf '%-10s %s%-8s%s %7d %7d %8ss %8ss\n' \

@@ -1,7 +1,7 @@
-//! Programs that schedule systems by the library for C, judged by the core's engine and by the host of the other tests.
+//! Programs that schedule systems, by the library for C or on a kernel in an emulator, judged by the core's engine and by the host of the other tests.
 //!
 //! The environment variable `VESTAL_HSF_HOSTS` names a directory: each program in it whose name begins with `judged`
-//! reads systems and prints who executed in each tick (`examples/hsf-c/judged.c`), and has to be right; each whose name
+//! reads systems and prints who executed in each tick (`examples/hsf-c/judged.c`, `crates/kernel/rtos/src/bin/judged.rs`), and has to be right; each whose name
 //! begins with `wrong` has something wrong in it, and has to be found out.
 #![expect(clippy::cast_possible_truncation, reason = "numbers drawn are small")]
 #![expect(

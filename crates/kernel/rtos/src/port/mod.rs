@@ -1,0 +1,58 @@
+//! What each processor has of its own: start-up and vectors, calls, the timer, contexts, the interface to who runs the image.
+//!
+//! | | Cortex-M | riscv32 |
+//! |---|---|---|
+//! | call of a task | `svc`, two words in r0 and r1 | `ecall` in machine mode, a0 and a1 |
+//! | tick | SysTick | `mtime` |
+//! | switch | PendSV, after the handler that asked for it | at the end of that trap |
+//! | context on the task's stack | 8 words by the processor, 8 by PendSV if there is a switch | 32 words, by every trap |
+//! | handlers' stack | MSP | set by the trap |
+
+#[cfg(target_arch = "arm")]
+mod cortex_m;
+#[cfg(target_arch = "riscv32")]
+mod riscv;
+pub(crate) mod semihosting;
+
+#[cfg(target_arch = "arm")]
+use cortex_m as cpu;
+#[cfg(target_arch = "riscv32")]
+use riscv as cpu;
+
+pub(crate) use cpu::{call, frame, start_timer, stop_timer, tick_is_pending, wait};
+pub use cpu::{check_registers, counter};
+
+use crate::{console, task};
+use core::mem::transmute;
+use vestal_hsf::TaskId;
+
+unsafe extern "C" {
+    safe fn image_main() -> u32;
+}
+
+/// The start-up goes on here, as the idle task, with memory as it should be.
+extern "C" fn start() -> ! {
+    cpu::prepare();
+    console::exit(image_main())
+}
+
+/// Where a task begins.
+extern "C" fn begin(task: u32, body: usize) -> ! {
+    // SAFETY: the word was made from such a function where the context was (`frame`).
+    let body = unsafe { transmute::<usize, fn(TaskId)>(body) };
+    body(TaskId::new(u8::try_from(task).unwrap_or(u8::MAX)));
+    loop {
+        task::block();
+    }
+}
+
+/// What nobody expects: the image ends.
+extern "C" fn fault() -> ! {
+    console::write("the processor met a fault\n");
+    console::exit(102)
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    console::exit(101)
+}

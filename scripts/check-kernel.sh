@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# The kernel on bare metal: scripts/check-kernel.sh
+#
+# Tests what knows no processor on this host; builds the images of crates/kernel/rtos for each board, and runs them in QEMU,
+# everything twice. Figures are those that the Rust tests expect, byte for byte; random systems are judged by
+# the core (crates/hsf/tests/c_host), where each kernel with a fault in it has to be found out. The lines that
+# connect the kernel with vestal-hsf are counted. The last line is in the form of cargo's test programs.
+set -uo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/kernel.sh
+. "$ROOT/scripts/kernel.sh"
+cd "$ROOT" || exit 4
+
+# Lines of code that connect a host with the library, at most.
+readonly GLUE=150
+readonly GOLDEN=crates/hsf/tests/golden
+
+# prints BOARD IMAGE ARGUMENT EXPECTED: it ends well, twice, and prints what that file has.
+prints() {
+    local output="$WORK/output/$1-$3"
+    runs "$1" "$WORK/$1/$2" "$3" >"$output.first" && runs "$1" "$WORK/$1/$2" "$3" >"$output.second" &&
+        cmp "$output.first" "$output.second" && cmp "$output.first" "$4"
+}
+
+# host NAME BOARD IMAGE: a program for the judge, which reads systems from stdin.
+host() {
+    printf '#!/bin/sh\nsystems="%s"\ncat >"$systems"\n%s,arg=judged,arg="$systems" </dev/null\n' \
+        "$WORK/hosts/.$1.systems" "$(emulator "$2" "$3" | sed 's/ $//')" >"$WORK/hosts/$1"
+    chmod +x "$WORK/hosts/$1"
+}
+
+# changed NAME FILE SED-SCRIPT: a copy of the crate with a fault in it, $WORK/crates/NAME.
+changed() {
+    local copy="$WORK/crates/$1"
+    rm -rf "$copy"
+    mkdir -p "$WORK/crates"
+    cp -r "$CRATE" "$copy"
+    sed -i "s|\"../../hsf\"|\"$ROOT/crates/hsf\"|" "$copy/Cargo.toml"
+    sed -i "$3" "$copy/$2"
+    ! cmp -s "$CRATE/$2" "$copy/$2"
+}
+
+# wrong NAME FILE SED-SCRIPT: a kernel with a fault in it, for the judge.
+wrong() {
+    changed "$@" && images "${boards[0]}" "$WORK/crates/$1" "wrong-$1" &&
+        host "wrong-$1" "${boards[0]}" "$WORK/wrong-$1/judged"
+    verdict $? "a kernel with a fault: $1"
+}
+
+# Lines of Rust that are not blank and not only comment.
+code_lines() { awk '{ sub(/\/\/.*/, "") } /[^ \t]/ { lines++ } END { print lines + 0 }' "$@"; }
+
+rm -rf "$WORK/hosts" "$WORK/output"
+mkdir -p "$WORK/hosts" "$WORK/output"
+
+cargo fmt --manifest-path "$CRATE/Cargo.toml" --check -- --color never
+verdict $? "formatting"
+cargo clippy --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build" --tests -- -D warnings
+verdict $? "lints, on this host"
+cargo test --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build"
+verdict $? "tests of what knows no processor"
+
+# Three lines of code: the counter is right.
+printf '//! a\n\nuse b; // c\n    /// d\n    fn e() {}\n  \n}\n' >"$WORK/counted.rs"
+[ "$(code_lines "$WORK/counted.rs")" = 3 ]
+verdict $? "lines of code are counted right"
+lines="$(code_lines "$CRATE/src/glue.rs")"
+[ "$lines" -gt 0 ] && [ "$lines" -le "$GLUE" ]
+verdict $? "$lines lines of code connect the kernel with vestal-hsf, at most $GLUE; with the rest of it $(cat "$CRATE"/src/{glue,kernel,call,semaphore,stack,cell,system,task}.rs | code_lines), without ports"
+
+# The third form of Figure 2 has the schedule of the second, which waits for its period.
+sed -n '/^form b/,$p' "$GOLDEN/figure2.txt" | sed 's/^form b/form c/' >"$WORK/figure2-semaphore.txt"
+for _ in 1 2 3 4 5 6 7 8 9 10; do printf '011222.'; done >"$WORK/registers.txt"
+printf '\nkept\n' >>"$WORK/registers.txt"
+printf '1222002221112002211122200222\n' >"$WORK/semaphores.txt"
+printf '\n\n\n012..\n01\n0012....\n' >"$WORK/faults.txt"
+
+mapfile -t boards < <(awk 'NF { print $1 }' <<<"$BOARDS")
+for board in "${boards[@]}"; do
+    cargo_for "$board" clippy --manifest-path "$CRATE/Cargo.toml" -- -D warnings
+    verdict $? "$board: lints"
+    images "$board"
+    verdict $? "$board: images"
+    ! cat "${IMAGES[@]/#/$WORK/$board/}" | strings -a | grep -E 'core9panicking|panic_fmt|panic_bounds_check'
+    verdict $? "$board: no panic path"
+    for figure in figure14 figure8 figure2; do
+        prints "$board" figures "$figure" "$GOLDEN/$figure.txt"
+        verdict $? "$board: $figure, twice the same"
+    done
+    prints "$board" figures figure2-semaphore "$WORK/figure2-semaphore.txt"
+    verdict $? "$board: a task that waits for a semaphore of an interrupt has no jitter either"
+    for check in registers semaphores faults; do
+        prints "$board" checks "$check" "$WORK/$check.txt"
+        verdict $? "$board: $check"
+    done
+    runs "$board" "$WORK/$board/checks" stack
+    verdict $? "$board: painted stacks, and one that is too small"
+    host "judged-$board" "$board" "$WORK/$board/judged"
+done
+
+scripts/bench-kernel.sh --built
+verdict $? "instructions of the hooks"
+
+# The fault is in the port: who is switched in has another r10, or s11.
+for board in mps2-an385 virt; do
+    case "$board" in
+        virt) changed "loses-s11" src/port/riscv.rs 's/"mv sp, a0",/"mv sp, a0", "sw zero, 108(sp)",/' ;;
+        *) changed "loses-r10" src/port/cortex_m.rs 's/"ldmia r0!, {{r4-r11}}",/"ldmia r0!, {{r4-r11}}", "mov r10, r0",/' ;;
+    esac
+    [ $? = 0 ] && case "$board" in
+        virt) images "$board" "$WORK/crates/loses-s11" "loses-$board" ;;
+        *) images "$board" "$WORK/crates/loses-r10" "loses-$board" ;;
+    esac && [ "$(runs "$board" "$WORK/loses-$board/checks" registers | tail -n 1)" = lost ]
+    verdict $? "$board: a switch that loses a register is found out"
+done
+
+wrong picks-before-it-returns src/kernel.rs 's/!self.ends_work() && self.is_to_switch()/(self.ends_work() \& false) | self.is_to_switch()/'
+wrong loses-ticks src/kernel.rs 's/self.glue.tick();/if self.now % 50 != 49 { self.glue.tick(); }/'
+wrong forgets-to-pick src/glue.rs 's/self.changed = true;/self.changed |= change != Change::Ready;/'
+wrong tells-before-the-time src/glue.rs '/fn tell(/,/^    }/ s/self.tell_time();//'
+
+VESTAL_HSF_HOSTS="$WORK/hosts" cargo test "${AS_TESTED[@]}" --test c_host
+verdict $? "the core's judgement"
+
+[ "$failed" = 0 ] && word=ok || word=FAILED
+say "test result: $word. $passed passed; $failed failed; check-kernel.sh"
+[ "$failed" = 0 ]

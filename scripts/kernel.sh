@@ -1,0 +1,70 @@
+# What the scripts about the kernel on bare metal share; sourced after lib.sh, never run.
+#
+# Sets WORK, CRATE and the boards, and defines `verdict`, `cargo_for`, `images`, `emulator` and `runs`.
+# shellcheck shell=bash
+
+readonly CRATE=crates/kernel/rtos
+WORK="$(realpath -m "${CARGO_TARGET_DIR:-target}")/kernel"
+readonly WORK
+
+# board  target  QEMU
+readonly BOARDS='
+mps2-an385  thumbv7m-none-eabi          qemu-system-arm
+lm3s6965evb thumbv7m-none-eabi          qemu-system-arm
+virt        riscv32imac-unknown-none-elf qemu-system-riscv32
+'
+readonly IMAGES=(figures judged checks bench)
+passed=0 failed=0
+
+# verdict CODE WHAT
+verdict() {
+    if [ "$1" = 0 ]; then
+        passed=$((passed + 1))
+        say "ok      $2"
+    else
+        failed=$((failed + 1))
+        say "FAILED  $2"
+    fi
+}
+
+target_of() { awk -v board="$1" '$1 == board { print $2 }' <<<"$BOARDS"; }
+qemu_of() { awk -v board="$1" '$1 == board { print $3 }' <<<"$BOARDS"; }
+
+# cargo_for BOARD COMMAND [OPTION...]: cargo with a toolchain that can build for the board.
+cargo_for() {
+    local board="$1" command="$2" target toolchain
+    shift 2
+    target="$(target_of "$board")"
+    toolchain="$(toolchain_for "$target")" || return
+    # shellcheck disable=SC2086
+    VESTAL_BOARD="${board#virt}" cargo $toolchain "$command" --locked --quiet --release --features image \
+        --target "$target" --target-dir "$WORK/build" "$@"
+}
+
+# images BOARD [CRATE [NAME]]: those of $IMAGES, in $WORK/NAME.
+images() {
+    local board="$1" crate="${2:-$CRATE}" name="${3:-$1}" image
+    cargo_for "$board" build --manifest-path "$crate/Cargo.toml" || return
+    mkdir -p "$WORK/$name"
+    for image in "${IMAGES[@]}"; do
+        cp "$WORK/build/$(target_of "$board")/release/$image" "$WORK/$name/$image" || return
+    done
+}
+
+# emulator BOARD IMAGE: the words that run it, bounded, but for what its arguments are. With `icount` a run repeats exactly, and
+# with sleep=off nobody waits for a tick.
+emulator() {
+    local machine=(-M "$1")
+    [ "$1" = virt ] && machine=(-M virt -bios none)
+    printf '%s ' timeout 60 "$(qemu_of "$1")" "${machine[@]}" -display none -monitor none -serial none \
+        -chardev stdio,id=out -icount shift=7,sleep=off -kernel "$2" \
+        -semihosting-config enable=on,target=native,chardev=out
+}
+
+# runs BOARD IMAGE ARGUMENT: what the image prints.
+runs() {
+    local words
+    read -ra words <<<"$(emulator "$1" "$2")"
+    words[-1]+=",arg=$3"
+    "${words[@]}" </dev/null
+}
