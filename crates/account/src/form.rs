@@ -523,6 +523,7 @@ mod tests {
             Thread::Dispatcher,
             Thread::Scheduler,
             Thread::SubFrameChecker,
+            Thread::TopHalf,
         ];
         let threads = workers.into_iter().chain(checkers).chain(others);
         let mut notes: Vec<Note> = threads.flat_map(of_threads).collect();

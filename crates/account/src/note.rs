@@ -22,6 +22,8 @@ pub enum Thread {
     Scheduler,
     /// Who notices that a sub-frame takes too long, likewise.
     SubFrameChecker,
+    /// Who waits for devices and tells the manager of them, where that is a thread of its own.
+    TopHalf,
     /// The worker of the task with this index.
     Worker(usize),
     /// Who checks whether the jobs of that task overrun, where that is a thread of its own.
@@ -30,7 +32,7 @@ pub enum Thread {
 
 impl Thread {
     /// How many there are that belong to no task.
-    const OTHERS: usize = 6;
+    const OTHERS: usize = 7;
 
     /// How many there can be on a CPU with so many tasks.
     pub const fn count(tasks: usize) -> usize {
@@ -46,6 +48,7 @@ impl Thread {
             Self::Dispatcher => 3,
             Self::Scheduler => 4,
             Self::SubFrameChecker => 5,
+            Self::TopHalf => 6,
             Self::Worker(index) => Self::OTHERS + 2 * index,
             Self::Checker(index) => Self::OTHERS + 2 * index + 1,
         }
@@ -59,6 +62,7 @@ impl Thread {
             3 => Self::Dispatcher,
             4 => Self::Scheduler,
             5 => Self::SubFrameChecker,
+            6 => Self::TopHalf,
             _ => {
                 let of_tasks = index - Self::OTHERS;
                 match of_tasks % 2 {

@@ -23,11 +23,13 @@ pub enum Duty {
     Dispatcher,
     /// A thread that checks for overruns, likewise.
     Checker,
+    /// The thread that waits for devices, likewise.
+    TopHalf,
 }
 
 impl Duty {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::JobStart,
         Self::JobEnd,
         Self::Frame,
@@ -36,6 +38,7 @@ impl Duty {
         Self::Watchdog,
         Self::Dispatcher,
         Self::Checker,
+        Self::TopHalf,
     ];
 
     /// Its name in results.
@@ -50,6 +53,7 @@ impl Duty {
             Self::Watchdog => "watchdog",
             Self::Dispatcher => "dispatcher",
             Self::Checker => "checker",
+            Self::TopHalf => "top-half",
         }
     }
 }

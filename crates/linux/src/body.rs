@@ -1,13 +1,11 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
-use crate::cpu::Planned;
-use crate::evidence::{ClockLook, Intervals};
+use crate::evidence::{ClockLook, Intervals, NotedCpu};
 use crate::recording::Tracer;
-use crate::run::Run;
 use crate::suspension::Suspension;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::task::Jobs;
+use crate::task::{Handover, Jobs};
 use std::fmt;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
@@ -36,11 +34,11 @@ pub(crate) struct Bodies {
 /// What a job body may know and do.
 #[derive(Debug)]
 pub struct JobContext<'a> {
-    /// The clock of releases and deadlines.
-    pub(crate) run: &'a Run,
-    /// Under managed dispatch: the plan.
-    pub(crate) plan: Option<&'a Planned>,
+    /// With the clock of releases and deadlines, and under managed dispatch the plan.
+    pub(crate) cpu: &'a NotedCpu,
     pub(crate) jobs: &'a Jobs,
+    /// Under managed dispatch: by which the job says that it waits.
+    pub(crate) handover: &'a Handover,
     pub(crate) suspension: &'a Suspension,
     pub(crate) job: JobId,
     /// Clock readings.
@@ -69,19 +67,19 @@ impl JobContext<'_> {
     /// When it was released.
     #[must_use]
     pub fn release(&self) -> Instant {
-        self.run.instant(self.release)
+        self.cpu.instant(self.release)
     }
 
     /// When it is due.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.run.instant(self.due)
+        self.cpu.instant(self.due)
     }
 
     /// The present instant on the clock of releases and deadlines.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.run.instant(monotonic_nanos())
+        self.cpu.instant(monotonic_nanos())
     }
 
     /// The execution that the scenario demands of this job.
@@ -120,7 +118,7 @@ impl JobContext<'_> {
     /// body can be suspended here. The plan ceases to name a suspended job together with its suspension, so
     /// who reads that it is not named looks whether it is suspended before it says so.
     pub(crate) fn observe(&mut self, listens: bool) {
-        let Some(plan) = self.plan else {
+        let Some(plan) = &self.cpu.planned else {
             return;
         };
         let named = loop {

@@ -17,6 +17,7 @@ mod monitors;
 mod planned;
 mod terms;
 
+use crate::device::Devices;
 use crate::meter::Accounts;
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
@@ -54,6 +55,10 @@ pub(crate) struct Cpu {
     pub(crate) dispatcher_tid: Latest<Tid>,
     /// Scheduler and checker of a frame table by the threads of a paper, if they are here; else 0.
     pub(crate) frame_tids: [Latest<Tid>; 2],
+    /// Of a thread that waits for devices; else 0.
+    pub(crate) top_half_tid: Latest<Tid>,
+    /// Those whose bottom halves run here.
+    pub(crate) devices: Devices,
     /// Written by the manager: the mode.
     pub(crate) mode: Latest<u8>,
     /// Whether the CPU is idle.
@@ -106,6 +111,8 @@ impl Cpu {
             watchdog_tid: Latest::default(),
             dispatcher_tid: Latest::default(),
             frame_tids: Default::default(),
+            top_half_tid: Latest::default(),
+            devices: Devices::default(),
             mode: Latest::default(),
             question: Question::default(),
             // The run's own is put here when it is known how much it has to hold.
@@ -226,8 +233,10 @@ impl Cpu {
             bell.ring();
         }
         demote(self.idle_tid.get());
+        demote(self.top_half_tid.get());
         self.phase.close();
         self.question.end();
+        self.devices.stop();
         sys::stop::CALLS.call();
         for task in &self.tasks {
             task.handover.changes.ring();

@@ -1,10 +1,12 @@
 //! The executive: takes the CPUs of a set with their tasks and bodies, checks that a run is possible, and runs them.
 
+use crate::blocking::bottom_half;
 use crate::body::{Bodies, Cancelled, JobContext};
 use crate::calibrate::{Calibration, calibrate};
 use crate::config::{Config, Dispatcher, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::{CpuSpec, Decider};
+use crate::device::{Attached, Device};
 use crate::error::RunError;
 use crate::frames::{self, Frames};
 use crate::launch::Launch;
@@ -21,7 +23,7 @@ use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vestal_core::{Duration, Level, Service};
+use vestal_core::{Duration, Level, Service, TaskId};
 
 /// A set of tasks with their bodies on one or more CPUs, about to run.
 ///
@@ -69,8 +71,11 @@ impl Executive {
     /// calls.
     #[must_use]
     pub fn cpu(mut self, spec: CpuSpec) -> Self {
-        let tasks = Vec::new();
-        self.cpus.push(CpuTasks { spec, tasks });
+        self.cpus.push(CpuTasks {
+            spec,
+            tasks: Vec::new(),
+            devices: Vec::new(),
+        });
         self.bodies.push(Vec::new());
         self
     }
@@ -110,6 +115,29 @@ impl Executive {
             _ => self.homeless = self.homeless.or(Some(spec.name)),
         }
         self
+    }
+
+    /// Adds the bottom half of a device: a task whose jobs take the events that are there, and do with each what `each` says. They
+    /// come when the device is ready, and not by the period of `spec`, which only says what it is when one is late. Device numbers
+    /// follow the order of these calls, and are those of the scheduler, to which this task has to be the bottom half of that device.
+    /// What a job takes of the CPU is bounded by the budget of its server.
+    ///
+    /// For managed dispatch. No miss counts as guaranteed not to happen on a CPU with devices.
+    #[must_use]
+    pub fn bottom_half(
+        mut self,
+        spec: TaskSpec,
+        device: &Device,
+        each: impl FnMut(&mut JobContext<'_>, &[u8]) -> Result<(), Cancelled> + Send + 'static,
+    ) -> Self {
+        if let Some(cpu) = self.cpus.last_mut() {
+            let number = u16::try_from(cpu.tasks.len()).unwrap_or(u16::MAX);
+            cpu.devices.push(Attached {
+                task: TaskId(number),
+                device: device.clone(),
+            });
+        }
+        self.task(spec, bottom_half(device.clone(), each))
     }
 
     /// Records what happens, for a consumer that gets the records while the run goes on.
@@ -237,6 +265,7 @@ impl Executive {
             CpuTasks {
                 spec: spec.on(processor),
                 tasks: Vec::new(),
+                devices: Vec::new(),
             }
         })
     }

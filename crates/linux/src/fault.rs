@@ -27,6 +27,8 @@ pub enum Fault {
     MonitorsComeEarly,
     /// In every other activation of a monitor the manager looks at no job.
     LooksAway,
+    /// A device is unmasked when its interrupt is told, and not when its bottom half has ended; the first 200 times.
+    UnmasksAtOnce,
     /// A thread of the run is slow.
     Delay(Delay),
 }
@@ -173,6 +175,13 @@ impl Injected {
         }
     }
 
+    /// Whether a device is unmasked when its interrupt is told, up to so often.
+    pub(crate) fn unmasks_at_once(&self) -> bool {
+        const MOST: u64 = 200;
+        self.fault == Some(Fault::UnmasksAtOnce)
+            && self.passes.fetch_add(1, Ordering::SeqCst) < MOST
+    }
+
     /// Whether the activation with this number is one in which no job is looked at.
     pub(crate) fn looks_away(&self, number: u64) -> bool {
         self.fault == Some(Fault::LooksAway) && number.is_multiple_of(2)
@@ -207,6 +216,7 @@ pub(crate) fn strike(run: &impl Faulty, now: u64) {
             | Fault::MonitorsRunOn
             | Fault::MonitorsComeEarly
             | Fault::LooksAway
+            | Fault::UnmasksAtOnce
             | Fault::Delay(_),
         )
         | None => {}
@@ -225,6 +235,11 @@ pub(crate) fn sleep(run: &impl Faulty) {
 
 fn is_running(run: &impl Faulty) -> bool {
     run.phase().stage() == Stage::Running
+}
+
+/// Delays the calling thread where the workers of its CPU get their orders, if that is the fault.
+pub(crate) fn delay_initialisation(run: &impl Faulty) {
+    delay(run, Point::CpuInitialised);
 }
 
 /// Delays the calling thread if it is its turn.

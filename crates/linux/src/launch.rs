@@ -7,6 +7,7 @@ use crate::config::{Config, Dispatcher, TaskSpec};
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Planned, Terms};
 use crate::decider::RunScheduler;
+use crate::device::Devices;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
@@ -235,7 +236,7 @@ impl Launch {
         let limit = |id| first_limit(&scheduler, id);
         let allowed = (tolerance, LATE_WAKE_NANOS);
         let cpu = self.share(run, index, cpu, (plan, kind), allowed, limit);
-        let failed = RunError::system("make the manager's event descriptor");
+        let failed = RunError::system("make the descriptors that threads wait for");
         let (cpu, notes) = cpu.map_err(failed)?;
         let lane = Lane::new(rings, notes, &cpu, scope);
         let calibration = self.calibrations.get(index).copied().unwrap_or_default();
@@ -280,13 +281,16 @@ impl Launch {
             bound_nanos: config.bound.as_nanos(),
             has_job_budgets: !plan.asked.budgets_outlive_jobs,
             stops_at_own_limit: plan.asked.stops_at_own_limit,
-            guarantee: cpu.spec.guarantee && plan.is_alone,
+            // What a job waits for is in no test's account.
+            guarantee: cpu.spec.guarantee && plan.is_alone && cpu.devices.is_empty(),
             backlog: cpu.spec.backlog,
             tolerance_nanos: tolerance.as_nanos(),
             late_wake_nanos,
             duties: kind.duties(),
         };
+        let devices = Devices::new(cpu.devices)?;
         let mut cpu = Cpu::new(run, tasks, plan.processor, terms);
+        cpu.devices = devices;
         cpu.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         cpu.planned = plan.asked.managed.then(Planned::default);
         cpu.call = kind.call()?;

@@ -13,6 +13,7 @@
 //! | watchdog, one for all CPUs | the highest, on another processor if there is one | ends a CPU if its manager does not |
 //! | manager of each CPU | above all workers | enforcement |
 //! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
+//! | top half, on a CPU with devices | above all workers, below the manager | tells the manager which devices are ready |
 //! | idle detector | below all workers | reports to the manager that nothing admitted runs |
 //! | workers whose job waits for its next slice | SCHED_OTHER, suspended in a signal handler | nothing |
 //! | workers whose job was demoted | SCHED_OTHER | go on until the body's next cancellation point |
@@ -50,6 +51,7 @@ mod allowance;
 mod armed;
 mod barrier;
 mod beside;
+mod blocking;
 pub mod body;
 mod calibrate;
 pub mod config;
@@ -59,6 +61,7 @@ mod cpu_list;
 mod cpu_lock;
 pub mod decider;
 mod detections;
+pub mod device;
 pub mod doctor;
 mod driver;
 mod duties;
@@ -106,6 +109,7 @@ pub use barrier::Barrier;
 pub use body::{Cancelled, JobContext};
 pub use config::{Config, Dispatcher, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
+pub use device::Device;
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use frames::Frames;
@@ -119,3 +123,5 @@ pub use skew::ClockSkew;
 pub use stamps::Clock;
 pub use vestal_statistics::Summary;
 pub use vestal_sys::Processor;
+pub use vestal_sys::source::{Input, Sender, Taken};
+pub use vestal_sys::{pipe, pty, udp};

@@ -61,6 +61,8 @@ impl Account {
 pub(crate) struct Accounts {
     pub(crate) manager: Account,
     pub(crate) idle: Account,
+    /// Of a thread that waits for devices.
+    pub(crate) top_half: Account,
     beside: Mutex<Beside>,
 }
 

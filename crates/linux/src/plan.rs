@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Dispatcher, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
+use crate::device::Attached;
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
@@ -12,7 +13,7 @@ use crate::sys::{Processor, distinct};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
 use vestal_core::{
-    CpuId, Enforcer, Interest, Level, OnMiss, Scheduler, Service, TaskConfiguration,
+    CpuId, Duration, Enforcer, Interest, Level, OnMiss, Scheduler, Service, TaskConfiguration,
 };
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
@@ -20,6 +21,9 @@ const PRIORITIES_BESIDE_WORKERS: usize = 3;
 
 /// Suspended workers, the running one, manager and watchdog.
 const PRIORITIES_MANAGED: usize = 4;
+
+/// The same with a top half between the running worker and the manager.
+const PRIORITIES_WITH_DEVICES: usize = 5;
 
 /// The same with checkers below the manager, and a dispatcher above it.
 const PRIORITIES_SIGRIST2015: usize = 6;
@@ -42,7 +46,7 @@ pub(crate) struct RunPlan {
     pub(crate) other_processors: Vec<Processor>,
 }
 
-/// Where and at which priorities the threads of a paper work beside managers, if it has any.
+/// Where and at which priorities threads work beside managers, if there are any: those of a paper, or top halves of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BesidePlan {
     /// Where arrivals are dispatched; `None`: on the CPU that they come to.
@@ -50,6 +54,8 @@ pub(crate) struct BesidePlan {
     pub(crate) dispatcher_priority: i32,
     /// Above the workers, below the manager.
     pub(crate) checker_priority: i32,
+    /// Likewise, where there are devices; nobody has both.
+    pub(crate) top_half_priority: i32,
 }
 
 /// What was decided about a CPU of the set.
@@ -92,6 +98,8 @@ pub(crate) struct Asked {
 pub(crate) struct CpuTasks {
     pub(crate) spec: CpuSpec,
     pub(crate) tasks: Vec<TaskSpec>,
+    /// The devices whose bottom halves are among the tasks.
+    pub(crate) devices: Vec<Attached>,
 }
 
 /// What is planned.
@@ -145,6 +153,7 @@ impl Wish<'_> {
         let outside: Vec<Processor> = other_processors.iter().copied().chain(dispatcher).collect();
         let highest = cpus.iter().map(|cpu| cpu.manager).max();
         let above = self.threads_above();
+        let above_workers = i32::from(self.config.priorities.0).saturating_add(2);
         Ok(RunPlan {
             watchdog: (
                 watchdog_processor(&processors, &outside),
@@ -153,7 +162,8 @@ impl Wish<'_> {
             beside: BesidePlan {
                 dispatcher,
                 dispatcher_priority: highest.unwrap_or(0).saturating_add(above),
-                checker_priority: i32::from(self.config.priorities.0).saturating_add(2),
+                checker_priority: above_workers,
+                top_half_priority: above_workers,
             },
             cpus,
             other_processors,
@@ -179,8 +189,9 @@ impl Wish<'_> {
             Mechanism::Sigrist2015 => tasks + cpus,
             Mechanism::Vestal | Mechanism::Huang2014 => 0,
         };
+        let top_halves = self.all().filter(|cpu| !cpu.devices.is_empty()).count();
         // Manager and idle detector of each CPU, and the watchdog.
-        let threads = (tasks + beside + 2 * cpus + 1) as u64;
+        let threads = (tasks + beside + top_halves + 2 * cpus + 1) as u64;
         let stacks = config.stack_bytes as u64 * threads;
         let rooms = self
             .all()
@@ -244,6 +255,17 @@ fn check_mechanism(config: &Config, asked: &Asked) -> Result<(), RunError> {
     Err(RunError::Unsupported(format!(
         "the threads of Sigrist et al. (2015) are not for {why}"
     )))
+}
+
+/// Whether devices can be served where they are.
+fn check_devices(config: &Config, asked: &Asked, devices: &[Attached]) -> Result<(), RunError> {
+    if devices.is_empty() || (asked.managed && !asked.walked && !config.is_of_sigrist2015()) {
+        return Ok(());
+    }
+    Err(RunError::Unsupported(
+        "devices are for managed dispatch, by a scheduler that knows of them and with the threads of this tool: see `Executive::bottom_half`"
+            .to_owned(),
+    ))
 }
 
 /// The processor on which arrivals are dispatched, if that is to be one of its own.
@@ -395,6 +417,7 @@ impl CpuTasks {
     fn draft(&self, config: &Config, cpu: Option<CpuId>) -> Result<Draft, RunError> {
         let asked = self.ask(config)?;
         check_mechanism(config, &asked)?;
+        check_devices(config, &asked, &self.devices)?;
         let aborts = |spec: &&TaskSpec| spec.configuration.on_miss == OnMiss::Abort;
         if !asked.managed
             && let Some(spec) = self.specs().find(aborts)
@@ -409,6 +432,8 @@ impl CpuTasks {
         let manager = match asked.managed {
             // Above checkers.
             true if config.mechanism == Mechanism::Sigrist2015 => low.saturating_add(3),
+            // Above the top half.
+            true if !self.devices.is_empty() => low.saturating_add(3),
             // Above the running worker.
             true => low.saturating_add(2),
             false => fifo.iter().copied().fold(low, i32::max).saturating_add(1),
@@ -422,7 +447,18 @@ impl CpuTasks {
 
     /// For how many notes its log has room.
     pub(crate) fn room_for_notes(&self, config: &Config, asked: &Asked) -> usize {
-        let periods = self.specs().map(|spec| spec.configuration.task.period);
+        let is_bottom_half = |index| {
+            let mut devices = self.devices.iter();
+            devices.any(|attached| attached.task.index() == index)
+        };
+        // A bottom half comes as often as its budget does, whatever its period says.
+        let periods = self
+            .specs()
+            .enumerate()
+            .map(|(index, spec)| match is_bottom_half(index) {
+                true => Duration::from_nanos(SERVED_NANOS),
+                false => spec.configuration.task.period,
+            });
         // As many again for each of the two threads beside the manager that a job has to do with.
         let (times, checkers) = match config.mechanism {
             Mechanism::Vestal | Mechanism::Huang2014 => (1, 1),
@@ -455,6 +491,7 @@ impl CpuTasks {
         let below = if asked.suspends { RANKS_BELOW } else { 0 };
         let needed = match asked.managed {
             true if config.mechanism == Mechanism::Sigrist2015 => PRIORITIES_SIGRIST2015,
+            true if !self.devices.is_empty() => PRIORITIES_WITH_DEVICES,
             true => PRIORITIES_MANAGED,
             false => count + PRIORITIES_BESIDE_WORKERS + below,
         };

@@ -4,6 +4,7 @@ pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::barrier::Barrier;
 use crate::config::Mechanism;
 pub use crate::detections::Detections;
+use crate::device::Outcome;
 use crate::foreign::ForeignThread;
 use crate::initialisation::Initialisation;
 use crate::monitor::Monitor;
@@ -185,6 +186,8 @@ pub struct CpuReport {
     pub lost_notices: u64,
     /// How jobs were suspended in the middle of their bodies; `None` if the policy asks for that nowhere.
     pub suspensions: Option<Suspensions>,
+    /// By device.
+    pub devices: Vec<Outcome>,
 }
 
 /// What the monitor of budgets did.
@@ -316,6 +319,8 @@ pub struct ThreadCosts {
     pub dispatcher_is_here: bool,
     /// The threads that check for overruns, with the same.
     pub checkers: ThreadCost,
+    /// The thread that waits for devices.
+    pub top_half: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs: releasing jobs and ending them.
     pub workers: Service,
     /// Why the manager was woken.
@@ -325,10 +330,11 @@ pub struct ThreadCosts {
 }
 
 impl ThreadCosts {
-    /// CPU time of manager and idle detector, and of the threads beside them that are on the CPU of the run.
+    /// CPU time of manager, idle detector and top half, and of the threads beside them that are on the CPU of the run.
     #[must_use]
     pub const fn cpu(&self) -> Service {
         let all = self.manager.and(self.idle).and(self.checkers);
+        let all = all.and(self.top_half);
         match self.dispatcher_is_here {
             true => all.and(self.dispatcher).cpu,
             false => all.cpu,

@@ -57,8 +57,12 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu
         .map(|(cpu, own)| cpu_report(cpu, own, &measured.continued));
     let reports: Vec<CpuReport> = reports.collect();
     let mut jobs = JobCounts::default();
-    let tasks = reports.iter().flat_map(|cpu| &cpu.tasks);
-    tasks.for_each(|task| jobs.add(&task.jobs));
+    for ((cpu, _), report) in cpus.iter().zip(&reports) {
+        // Bottom halves have their own account: that of their devices.
+        let tasks = cpu.tasks.iter().zip(&report.tasks);
+        let tasks = tasks.filter(|(task, _)| cpu.devices.of_task(task.id).is_none());
+        tasks.for_each(|(_, task)| jobs.add(&task.jobs));
+    }
     let stopped = cpus.iter().map(|(cpu, _)| cpu.stopped_at.get()).max();
     let nanos = stopped.unwrap_or(0).saturating_sub(run.epoch());
     Report {
@@ -134,6 +138,11 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
             .iter()
             .any(|task| task.is_sliced())
             .then(|| manager.suspensions.and(totals.suspensions)),
+        devices: cpu
+            .devices
+            .iter()
+            .map(|each| each.device.outcome())
+            .collect(),
     }
 }
 
@@ -212,6 +221,7 @@ fn thread_costs(
         dispatcher: beside.dispatcher,
         dispatcher_is_here: cpu.dispatcher_tid.get() != 0,
         checkers: beside.checkers,
+        top_half: cpu.accounts.top_half.cost(),
         workers: totals
             .used
             .cpu
@@ -267,9 +277,11 @@ fn busy_report(cpu: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport 
         0 => 0,
         _ => beside.dispatcher.switches(),
     };
-    let [manager, idle] =
-        [&cpu.accounts.manager, &cpu.accounts.idle].map(|account| account.cost().switches());
-    let own = [manager, idle, dispatcher, beside.checkers.switches()];
+    let accounts = &cpu.accounts;
+    let [manager, idle, top_half] = [&accounts.manager, &accounts.idle, &accounts.top_half]
+        .map(|account| account.cost().switches());
+    let checkers = beside.checkers.switches();
+    let own = [manager, idle, top_half, dispatcher, checkers];
     BusyReport {
         count: log.count(),
         length: length.summary(),

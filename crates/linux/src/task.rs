@@ -15,7 +15,7 @@ use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
 use crate::words::{Allowance, Latest, Mailbox, Rising, WatchWord};
 use crate::zss::{Rank, Slack};
-pub(crate) use handover::{Assignment, Handover};
+pub(crate) use handover::{Assignment, Handover, Wait};
 pub(crate) use jobs::Jobs;
 use limits::Limits;
 pub(crate) use list::Tasks;

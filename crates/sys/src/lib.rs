@@ -13,16 +13,21 @@ pub mod event;
 pub mod futex;
 pub mod memory;
 pub mod perf;
+pub mod pipe;
 #[cfg(feature = "real")]
 pub mod process;
 mod processor;
+pub mod pty;
+pub mod readiness;
 pub mod sched;
 pub mod schedstat;
 pub mod signal;
+pub mod source;
 pub mod stamp;
 pub mod stop;
 pub mod suspension;
 pub mod timer;
+pub mod udp;
 pub mod waiting;
 
 pub use processor::{Processor, distinct};

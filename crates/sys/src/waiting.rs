@@ -3,7 +3,7 @@
 use super::{checked, owned, signal};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 /// An eventfd that any thread of the process may ring.
@@ -28,6 +28,11 @@ impl WakeEvent {
         unsafe {
             libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8);
         }
+    }
+
+    /// What to wait for.
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 
     fn clear(&self) {

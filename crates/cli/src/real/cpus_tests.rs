@@ -345,6 +345,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             foreign: Vec::new(),
         },
         servers: Vec::new(),
+        devices: Vec::new(),
         enforcement: enforcement(figure, length),
         release_lateness: Summary::default(),
         lost_notices: 0,

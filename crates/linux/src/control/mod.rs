@@ -10,6 +10,7 @@ pub(crate) use record::{ManagerRecord, Reason};
 
 use crate::account::{Cut, Note, TaskNote};
 use crate::cpu::{Call, Cpu, Terms, count_activation};
+use crate::device::Devices;
 use crate::evidence::take_priority;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -18,6 +19,8 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
 use crate::task::{TaskShared, Tasks};
 use crate::words::{Cause, Question};
+#[cfg(feature = "real")]
+use vestal_core::TaskId;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
@@ -33,6 +36,7 @@ pub(crate) struct Control<'a> {
     /// Whether the CPU is idle.
     pub(crate) question: &'a Question,
     pub(crate) call: &'a Call,
+    pub(crate) devices: &'a Devices,
     pub(crate) record: &'a mut ManagerRecord,
     cpu: &'a Cpu,
 }
@@ -45,6 +49,7 @@ impl<'a> Control<'a> {
             tasks: &cpu.tasks,
             question: &cpu.question,
             call: &cpu.call,
+            devices: &cpu.devices,
             record,
             cpu,
         }
@@ -96,6 +101,14 @@ impl<'a> Control<'a> {
     #[cfg(feature = "real")]
     pub(crate) fn charges_by_job(&self) -> bool {
         self.cpu.injected.charges_by_job()
+    }
+
+    /// The manager has told of an interrupt of the device whose bottom half this is: it unmasks it, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn unmask_at_once(&self, task: TaskId) {
+        if self.cpu.injected.unmasks_at_once() && self.devices.unmask(task).is_err() {
+            self.fail();
+        }
     }
 
     /// The manager has a release in hand.

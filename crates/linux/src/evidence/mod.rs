@@ -6,7 +6,9 @@
 
 mod job;
 mod late;
+mod noted;
 mod thread;
 
 pub(crate) use job::{note_left_behind, record_dropped, take_priority};
-pub(crate) use thread::{ClockLook, Intervals, NotedCpu};
+pub(crate) use noted::NotedCpu;
+pub(crate) use thread::{ClockLook, Intervals};

@@ -4,46 +4,11 @@
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
 use super::late::Late;
+use super::noted::NotedCpu;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
-use crate::cpu::Cpu;
 use crate::recording::Tracer;
-use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
-use std::sync::Arc;
-
-impl Cpu {
-    /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
-    /// with a system call for each thread that does not wait.
-    pub(crate) fn consumed(&self) -> u64 {
-        // In the order of `Thread::index`.
-        let others = [
-            &self.manager_tid,
-            &self.idle_tid,
-            &self.watchdog_tid,
-            &self.dispatcher_tid,
-        ];
-        let others = others.into_iter().chain(&self.frame_tids);
-        let of_tasks = self.tasks.iter();
-        let of_tasks = of_tasks.flat_map(|task| [&task.jobs.tid, &task.checker_tid]);
-        let tids = others.chain(of_tasks);
-        // A thread that leaves has said what it consumed.
-        let each = tids
-            .zip(self.online.waiting())
-            .map(|(tid, waiting)| waiting.unwrap_or_else(|| cpu_nanos_of(tid.get()).unwrap_or(0)));
-        each.fold(0, u64::saturating_add)
-    }
-}
-
-/// A CPU, for a thread that notes what it does there.
-pub(crate) type NotedCpu = Arc<Cpu>;
-
-#[cfg(feature = "real")]
-impl Cpu {
-    /// Delays the calling thread where the workers of this CPU get their orders, if that is the fault.
-    pub(crate) fn delay_initialisation(&self) {
-        crate::fault::delay(self, crate::fault::Point::CpuInitialised);
-    }
-}
 
 /// A look at the clocks.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +24,7 @@ pub(crate) struct ClockLook {
 #[derive(Debug)]
 pub(crate) struct Intervals {
     /// Whose log the notes go to.
-    pub(super) cpu: Arc<Cpu>,
+    pub(super) cpu: NotedCpu,
     thread: Thread,
     stat: Option<SchedStat>,
     /// What the kernel had counted when the present interval began, or an earlier one.
@@ -77,9 +42,9 @@ pub(crate) struct Intervals {
 
 impl Intervals {
     /// Those of the calling thread of this CPU, whose first interval begins here.
-    pub(crate) fn of_this_thread(thread: Thread, cpu: &Arc<Cpu>) -> Self {
+    pub(crate) fn of_this_thread(thread: Thread, cpu: &NotedCpu) -> Self {
         let mut intervals = Self {
-            cpu: Arc::clone(cpu),
+            cpu: NotedCpu::clone(cpu),
             thread,
             stat: SchedStat::of_this_thread().ok(),
             base: Waited::default(),
@@ -127,6 +92,12 @@ impl Intervals {
     #[cfg(feature = "real")]
     pub(crate) fn delay(&self, point: crate::fault::Point) {
         crate::fault::delay(&*self.cpu, point);
+    }
+
+    /// The same of a thread that is about to wait, done with this.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_wait(&self, duty: Duty) {
+        self.delay(crate::fault::Point::BeforeWait(duty));
     }
 
     /// The same of a thread that has decided for all CPUs, because they had come to a barrier or not.
@@ -339,7 +310,7 @@ impl Intervals {
 
 /// Writes a note of a thread whose own notes have changed the activity of the log by `own`; gives the activity of others
 /// until then.
-fn write(cpu: &Cpu, own: &mut u64, note: Note) -> u64 {
+fn write(cpu: &NotedCpu, own: &mut u64, note: Note) -> u64 {
     let written = cpu.notes.write(note);
     *own = own.wrapping_add(written.step);
     written.activity.wrapping_sub(*own)

@@ -261,7 +261,7 @@ mod tests {
         online.wakes(Thread::Idle);
         let waiting: Vec<_> = online.waiting().collect();
         let (manager, checker) = (Some(0), Some(0));
-        let [watchdog, dispatcher, scheduler, of_frames] = [Some(0); 4];
+        let [watchdog, dispatcher, scheduler, of_frames, top_half] = [Some(0); 5];
         let expected = [
             manager,
             None,
@@ -269,6 +269,7 @@ mod tests {
             dispatcher,
             scheduler,
             of_frames,
+            top_half,
             Some(7),
             checker,
         ];

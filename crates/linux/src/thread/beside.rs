@@ -1,8 +1,9 @@
-//! Starts the threads of Sigrist et al. (RTAS 2015) that work beside the scheduler of a CPU.
+//! Starts the threads that work beside the manager of a CPU: the top half of its devices, and those of Sigrist et al. (RTAS 2015).
 
 use super::checker::Checker;
 use super::dispatcher::Dispatcher;
 use super::start::Threads;
+use super::top_half::TopHalf;
 use crate::evidence::NotedCpu;
 use crate::plan::BesidePlan;
 use std::io;
@@ -14,6 +15,15 @@ pub(crate) fn start(
     prefix: &str,
     plan: BesidePlan,
 ) -> io::Result<()> {
+    if !cpu.devices.is_empty() {
+        let top_half = TopHalf {
+            cpu: NotedCpu::clone(cpu),
+            priority: plan.top_half_priority,
+        };
+        let name = format!("{prefix}top");
+        let (set_up, main) = (TopHalf::set_up, TopHalf::main);
+        threads.start(&name, None, top_half, set_up, main)?;
+    }
     if cpu.terms.duties.has_dispatcher {
         let dispatcher = Dispatcher {
             cpu: NotedCpu::clone(cpu),

@@ -6,6 +6,7 @@ mod checker;
 mod dispatcher;
 pub(crate) mod idle;
 pub(crate) mod start;
+mod top_half;
 mod walking;
 pub(crate) mod watchdog;
 pub(crate) mod worker;

@@ -17,7 +17,7 @@ use crate::body::{Body, JobContext};
 use crate::cpu::{Cpu, JobWatch};
 use crate::duties::Source;
 use crate::error::message_of;
-use crate::evidence::{ClockLook, Intervals};
+use crate::evidence::{ClockLook, Intervals, NotedCpu};
 use crate::job::Ended;
 use crate::meter::Meter;
 use crate::queue::JobQueue;
@@ -122,7 +122,7 @@ impl Worker {
 
 /// A worker while the run goes on.
 pub(crate) struct RunningWorker<'a> {
-    pub(crate) cpu: &'a Cpu,
+    pub(crate) cpu: &'a NotedCpu,
     pub(crate) task: &'a TaskShared,
     pub(super) body: Box<Body>,
     pub(super) demand: Box<dyn FnMut(u64) -> Service + Send>,
@@ -307,9 +307,9 @@ impl RunningWorker<'_> {
     fn call_body(&mut self, sequence: u64, release: u64) -> (bool, ClockLook) {
         let (cpu, task) = (self.cpu, self.task);
         let mut job = JobContext {
-            run: &cpu.run,
-            plan: cpu.planned.as_ref(),
+            cpu,
             jobs: &task.jobs,
+            handover: &task.handover,
             suspension: &task.suspension,
             job: task.job(sequence),
             release,

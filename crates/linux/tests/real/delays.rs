@@ -73,7 +73,7 @@ fn found(expected: &Expected) {
             let every = match expected.duty {
                 Duty::Watchdog => 1,
                 Duty::Idle => 2,
-                Duty::Manager | Duty::Dispatcher | Duty::Checker => 3,
+                Duty::Manager | Duty::Dispatcher | Duty::Checker | Duty::TopHalf => 3,
                 Duty::JobStart | Duty::JobEnd | Duty::Frame => 4,
             };
             let run = |span, every| {

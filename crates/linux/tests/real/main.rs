@@ -9,6 +9,7 @@
 
 mod child;
 mod delays;
+mod devices;
 mod endings;
 mod enforcement;
 mod frames;

@@ -20,6 +20,7 @@ impl Managed {
         let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
+        let mut is_waiting = false;
         if waited {
             queue.dropped.add(why, 1);
         }
@@ -38,6 +39,12 @@ impl Managed {
         }
         if queue.busy == Some(job.sequence) {
             task.verdicts.note_drop(job.sequence, why);
+            // Nothing is served for it any more, and it goes on to its end.
+            if queue.waits.take().is_some() || std::mem::take(&mut queue.is_blocked) {
+                self.waits
+                    .forget(job, |device| control.devices.served(device));
+                is_waiting = true;
+            }
         }
         // One that waited has no thread, and those before it keep theirs.
         if !waited {
@@ -47,6 +54,10 @@ impl Managed {
             self.stop_running(control)?;
         } else if queue.busy == Some(job.sequence) {
             self.set_class(control, task, Class::Background);
+        }
+        // Last of all: it learns that it was dropped.
+        if is_waiting {
+            task.handover.go_on();
         }
         Ok(())
     }

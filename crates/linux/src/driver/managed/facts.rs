@@ -1,4 +1,4 @@
-//! What the manager reports to the scheduler: what ran, what ended, what was released.
+//! What the manager reports to the scheduler: what ran, what ended, what waits and what it waited for, what was released.
 //!
 //! Where threads of their own check for overruns, a checker is told of a job when that gets the CPU for the first time, and
 //! when its budget is another one; and that there is nothing to check when the job has ended or lost its priority. What the way
@@ -11,14 +11,14 @@ use crate::account::{Exceeded, Note};
 use crate::control::Control;
 use crate::job::Ended;
 use crate::sys::clock::monotonic_nanos;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Wait};
 use crate::words::Watched;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::plan::BudgetOwner;
-use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service, TaskId};
+use vestal_core::{DeviceId, DropReason, Fact, Instant, JobId, Permit, Scheduler, Service, TaskId};
 use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
@@ -201,6 +201,9 @@ impl Managed {
             let running = self.running;
             let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
+            if control.devices.unmask(task.id).is_err() {
+                control.fail();
+            }
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
                 self.end(control, (job, done), executed)?;
@@ -234,6 +237,108 @@ impl Managed {
         let queue = queue_of(&mut self.queues, job.task)?;
         queue.backlog.forget(job.sequence);
         self.scheduler.apply(at, end_of(job, done.completed))
+    }
+
+    /// Takes from the workers that their jobs wait for events.
+    pub(super) fn take_waits(&mut self, control: &mut Control<'_>) -> Step {
+        for task in control.tasks {
+            let Some(wait) = task.handover.take_wait() else {
+                continue;
+            };
+            let job = task.job(wait.sequence);
+            if task.jobs.is_demoted(wait.sequence) {
+                // It was dropped before this was known.
+                task.handover.go_on();
+            } else if self.running == Some(job) {
+                self.block(control, (control.run.instant(wait.at), job), &wait)?;
+            } else {
+                queue_of(&mut self.queues, task.id)?.waits = Some(wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// `job`, which the scheduler counts as running and has charged, waits from here on; events that are there already are served
+    /// on behalf of its server too.
+    pub(super) fn block(
+        &mut self,
+        control: &mut Control<'_>,
+        (at, job): (Instant, JobId),
+        wait: &Wait,
+    ) -> Step {
+        let task = control.tasks.of(job.task)?;
+        let slot = self.slot.filter(|slot| slot.job == job);
+        let host = slot.and_then(|slot| match slot.budget?.owner {
+            BudgetOwner::Server(server) => Some(server),
+            BudgetOwner::Job | BudgetOwner::Task(_) => None,
+        });
+        self.running = None;
+        let (cpu, why) = (CPU, StopReason::Blocked);
+        self.scheduler.apply(at, Fact::Stopped { cpu, job, why })?;
+        queue_of(&mut self.queues, job.task)?.is_blocked = true;
+        self.waits.begin(job, wait, host);
+        // It goes to sleep, which is all that it does.
+        self.set_class(control, task, Class::Run);
+        let mut devices = control.devices.iter();
+        match devices.nth(wait.device) {
+            Some(attached) if attached.device.is_told() && host.is_some() => {
+                let (task, on_behalf_of) = (attached.task, host);
+                self.scheduler.apply(at, Fact::Woken { task, on_behalf_of })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Tells the scheduler which devices were found ready, and on whose behalf their bottom halves run: of all who wait.
+    pub(super) fn take_interrupts(&mut self, control: &Control<'_>) -> Step {
+        let end = control.run.end.get();
+        for (device, attached) in control.devices.iter().enumerate() {
+            let came = attached.device.take_interrupt();
+            let Some(came) = came.filter(|&came| came < end) else {
+                continue;
+            };
+            let (at, task) = (control.run.instant(came), attached.task);
+            // The scheduler numbers the jobs of a bottom half as they begin, and here is one for each interrupt.
+            let queue = queue_of(&mut self.queues, task)?;
+            let sequence = queue.next_sequence;
+            queue.next_sequence += 1;
+            queue.staged += 1;
+            queue.backlog.report(sequence);
+            queue.released(sequence, came);
+            control.has_release();
+            let number = DeviceId(u16::try_from(device).unwrap_or(u16::MAX));
+            let (device, count) = (number, 1);
+            self.scheduler
+                .apply(at, Fact::Interrupt { device, count })?;
+            #[cfg(feature = "real")]
+            control.unmask_at_once(task);
+            for place in 0..self.waits.len() {
+                let on_behalf_of = self.waits.host(place, number.index());
+                if on_behalf_of.is_some() {
+                    self.scheduler
+                        .apply(at, Fact::Woken { task, on_behalf_of })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler which jobs have the events that they waited for, and bottom halves at which they are to call.
+    pub(super) fn wake_served(&mut self, control: &Control<'_>, now: u64) -> Step {
+        let at = control.run.instant(now);
+        for (device, attached) in control.devices.iter().enumerate() {
+            // Each turn ends a wait.
+            while let Some(target) = self.waits.next_target(device) {
+                let served = attached.device.call_at(target);
+                let Some(job) = self.waits.take_over(device, served) else {
+                    break;
+                };
+                let (task, on_behalf_of) = (job.task, None);
+                self.scheduler
+                    .apply(at, Fact::Woken { task, on_behalf_of })?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether the next release of a task, which is due at a clock reading, is there at `now`: because the clock says so, or

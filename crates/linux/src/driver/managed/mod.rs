@@ -1,10 +1,11 @@
 //! *Managed dispatch* on one CPU: a manager asks a scheduler what to run, and carries its plans out
-//! with three priorities.
+//! with three priorities, four with devices.
 //!
 //! | class | where | who |
 //! |---|---|---|
 //! | manager | the highest SCHED_FIFO priority of the run | the manager |
-//! | run | SCHED_FIFO below it | the worker of the job that the plan names, and workers without a job, which are blocked |
+//! | top half | SCHED_FIFO below it, on a CPU with devices | the thread that waits for them: see [`crate::device`] |
+//! | run | SCHED_FIFO below that | the worker of the job that the plan names, and workers without a job or whose job waits for events, which are blocked |
 //! | suspended | SCHED_FIFO below that | workers whose job was preempted |
 //! | background | SCHED_OTHER | workers whose job was demoted, until its next cancellation point |
 //!
@@ -25,6 +26,7 @@ mod drops;
 mod facts;
 mod lane;
 mod queue;
+mod waits;
 
 use super::{Driver, Step};
 use crate::control::{Control, Reason, Traced};
@@ -47,6 +49,7 @@ use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
 use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
 use vestal_trace::What;
+use waits::Waits;
 
 /// How soon the manager looks again for a worker that it could not hold.
 const HOLD_AGAIN_NANOS: u64 = 20_000;
@@ -65,6 +68,8 @@ pub(crate) struct Managed {
     /// How many calls there were when it began to look.
     seen: u32,
     queues: Vec<TaskQueue>,
+    /// Jobs that wait for events of devices.
+    waits: Waits,
     /// The next release of each task, with its clock reading.
     timers: BinaryHeap<Reverse<(u64, TaskId)>>,
     /// What the scheduler takes for running (C5).
@@ -104,6 +109,7 @@ impl Managed {
             queues: queues.collect(),
             scheduler,
             signals: ManagerSignals::default(),
+            waits: Waits::new(tasks, 0),
             seen: 0,
             timers: BinaryHeap::with_capacity(tasks),
             running: None,
@@ -138,7 +144,12 @@ impl Driver for Managed {
         if let Call::Futex(calls) = control.call {
             self.seen = calls.count();
         }
+        self.waits = Waits::new(control.tasks.len(), control.devices.iter().count());
         for task in control.tasks {
+            // Their devices release the jobs of bottom halves.
+            if control.devices.of_task(task.id).is_some() {
+                continue;
+            }
             let first = control.run.clock_at(task.release_of(0));
             self.timers.push(Reverse((first, task.id)));
         }
@@ -174,7 +185,7 @@ impl Driver for Managed {
         let is_due = |wake: Wake| wake.at <= control.run.instant(now);
         if ended.any(Handover::is_handed_back) {
             Reason::Completion
-        } else if late.is_some() {
+        } else if late.is_some() || control.devices.are_raised() {
             Reason::Release
         } else if self.wake.is_some_and(is_due) {
             Reason::Timer
@@ -210,6 +221,9 @@ impl Managed {
     fn step(&mut self, control: &mut Control<'_>, now: u64) -> Step {
         self.charge_running(control, now)?;
         self.take_ends(control)?;
+        self.take_waits(control)?;
+        self.take_interrupts(control)?;
+        self.wake_served(control, now)?;
         let latest = self.take_releases(control, now)?;
         let mut at = control.run.instant(now.max(latest));
         // Each further round ends a job that was over already, so that it ends; the bound is a
@@ -317,6 +331,15 @@ impl Managed {
         let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
+                if let Some(wait) = queue.waits.take() {
+                    let started = Fact::Started { cpu: CPU, job };
+                    self.scheduler.apply(at, started)?;
+                    self.block(control, (at, job), &wait)?;
+                    return Ok(true);
+                }
+                if std::mem::take(&mut queue.is_blocked) {
+                    task.handover.go_on();
+                }
                 let class = if demoted {
                     Class::Background
                 } else {
@@ -479,102 +502,10 @@ impl Managed {
 }
 
 #[cfg(test)]
+mod devices_tests;
+
+#[cfg(test)]
 mod servers_tests;
 
 #[cfg(test)]
-mod tests {
-    use super::queue::scripted;
-    use super::*;
-    use crate::control::ManagerRecord;
-    use crate::cpu::{Cpu, Terms};
-    use crate::driver::Kind;
-    use crate::driver::tests::configured;
-    use crate::monitor::Monitor;
-    use crate::recording::Tracer;
-    use crate::words::{Allowance, Bell};
-    use vestal_core::engine::Uniprocessor;
-    use vestal_trace::Recorder;
-
-    /// More than a test has patience for.
-    const LONG_NANOS: u64 = 60_000_000_000;
-
-    #[test]
-    fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let mut cpu = Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager));
-        cpu.call = Call::Futex(Bell::default());
-        let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
-        let scheduler: BoxedScheduler = Box::new(scheduler);
-        let mut managed = Managed::new(0, Recorder::new(scheduler, Tracer::off()), None, 1);
-        let mut record = ManagerRecord::new(0, 0);
-        let control = Control::new(&cpu, &mut record);
-        managed.start(&control).unwrap();
-        let mut early = 0;
-        for _ in 0..3 {
-            // The manager looks; somebody calls twice meanwhile.
-            cpu.kick_manager();
-            cpu.kick_manager();
-            let begun = monotonic_nanos();
-            managed.wait(&control, begun + LONG_NANOS);
-            assert!(
-                monotonic_nanos() < begun + LONG_NANOS,
-                "it did not hear of the call"
-            );
-            let until = monotonic_nanos() + 2_000_000;
-            managed.wait(&control, until);
-            early += u32::from(monotonic_nanos() < until);
-        }
-        // The kernel may end a wait for no reason, but not each.
-        assert!(early < 3, "it hears of each call twice");
-    }
-
-    /// A look that comes too early is followed by another one after so long. The budget is a millisecond.
-    const BOUND_NANOS: u64 = LONG_NANOS;
-    const LIMIT_NANOS: u64 = 1_000_000;
-
-    #[test]
-    fn the_least_wait_counts_from_the_end_of_the_last_look_and_not_from_a_call() {
-        let (enforces, futex) = (true, true);
-        let terms = Terms {
-            duties: Kind::Managed { enforces, futex }.duties(),
-            bound_nanos: BOUND_NANOS,
-            ..Terms::in_test(Monitor::Manager)
-        };
-        let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
-        let task = TaskShared::in_test(2, Allowance::Unlimited);
-        task.jobs.tid.set(scripted::tid_of(0));
-        scripted::begin(1);
-        let cpu = Cpu::in_test(vec![task], terms);
-        cpu.run.epoch.set(monotonic_nanos());
-        cpu.run.end.set(u64::MAX);
-        let scheduler: BoxedScheduler = Box::new(scheduler);
-        let mut managed = Managed::new(1, Recorder::new(scheduler, Tracer::off()), None, 1);
-        let mut record = ManagerRecord::new(1, 0);
-        let mut control = Control::new(&cpu, &mut record);
-        managed.start(&control).unwrap();
-        let begun = monotonic_nanos();
-        managed.round(&mut control, &None, begun).unwrap();
-        let assigned = cpu.tasks[0].handover.take_assigned().unwrap();
-        // By any clock it has executed nothing.
-        cpu.tasks[0].jobs.begin(assigned.sequence, u64::MAX);
-        managed.arm(&control);
-        let first = managed.budget_look;
-        // Nothing has looked at that job before.
-        let soon = begun + LIMIT_NANOS..=monotonic_nanos() + LIMIT_NANOS;
-        assert!(soon.contains(&first));
-        // Somebody calls; and then it is time, and too early.
-        managed.round(&mut control, &None, first - 1).unwrap();
-        managed.arm(&control);
-        assert!(managed.budget_look <= monotonic_nanos() + LIMIT_NANOS);
-        let looked = managed.budget_look;
-        managed.round(&mut control, &None, looked).unwrap();
-        let after = monotonic_nanos() + BOUND_NANOS;
-        managed.arm(&control);
-        let waits = after..=monotonic_nanos() + BOUND_NANOS;
-        assert!(waits.contains(&managed.budget_look));
-        // A call in between does not put it off.
-        let look = managed.budget_look;
-        managed.round(&mut control, &None, look - 1).unwrap();
-        managed.arm(&control);
-        assert_eq!(managed.budget_look, look);
-    }
-}
+mod tests;

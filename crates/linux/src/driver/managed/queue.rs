@@ -4,7 +4,7 @@ use super::Step;
 use super::backlog::Backlog;
 use super::lane::Lane;
 use crate::sys::clock::cpu_nanos_of;
-use crate::task::Jobs;
+use crate::task::{Jobs, Wait};
 use crate::words::Watched;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
@@ -26,6 +26,10 @@ pub(super) struct TaskQueue {
     /// A job that ended while the scheduler did not count it as running, and whether it did all its
     /// work. It is reported to the scheduler when its plan names the job.
     pub(super) ended: Option<(u64, bool)>,
+    /// Whether that waits for events, and the scheduler knows it.
+    pub(super) is_blocked: bool,
+    /// That it has begun to wait while the scheduler did not count it as running. It is reported when the plan names the job.
+    pub(super) waits: Option<Wait>,
     /// Released, not begun, not dropped, oldest first: number and clock reading of the release.
     waiting: VecDeque<(u64, u64)>,
     /// The next release.
@@ -65,6 +69,8 @@ impl TaskQueue {
         Self {
             busy: None,
             ended: None,
+            is_blocked: false,
+            waits: None,
             // One current, the backlog, and the arrivals of one step.
             waiting: VecDeque::with_capacity(backlog.reserved().max(2 * BACKLOG_MAX + 2)),
             next_sequence: 0,

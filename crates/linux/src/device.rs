@@ -1,0 +1,293 @@
+//! Devices whose events tasks wait for: Missimer, Missimer and West (2016).
+//!
+//! ```text
+//!            ready (kernel)         raise, call (1)            Interrupt (2)                  reads until it is empty (3)
+//!  unmasked --------------> masked -----------------> raised ----------------> bottom half ---------------------------+
+//!     ^                                                                                                                |
+//!     +------------------------------------------ its end was taken (4) -----------------------------------------------+
+//! ```
+//! (1) the top half, a thread that waits for readiness and reads nothing, because reading has no budget; (2) the manager, to its
+//! scheduler; (3) the bottom half, a worker of the server that has the budget for it; (4) the manager. A device is masked from
+//! the first event on that finds it ready until its bottom half has come to its end, so that a storm wakes the top half once for
+//! each bottom half, however fast it comes.
+
+use crate::sys::readiness::{Readiness, Ready};
+use crate::sys::source::Input;
+use crate::sys::{Processor, sched};
+use crate::words::{Latest, Line, Tally};
+use std::io;
+use std::sync::Arc;
+use vestal_core::TaskId;
+
+/// Something that events come from, for one run. Clones are the same device.
+#[derive(Clone, Debug)]
+pub struct Device(Arc<Shared>);
+
+/// What the threads of a run share of a device.
+#[derive(Debug)]
+struct Shared {
+    name: String,
+    input: Input,
+    line: Line,
+    tally: Tally,
+    /// By the top half: how often it found the device ready, and how often that was no news.
+    wakes: Latest<u64>,
+    spurious: Latest<u64>,
+    /// By the bottom half: how many events it took and was kept from doing anything about, and whether no event will come any
+    /// more.
+    lost: Latest<u64>,
+    is_over: Latest<u8>,
+    /// By the manager: of how many interrupts it told the scheduler.
+    told: Latest<u64>,
+}
+
+impl Device {
+    /// One that events come from by `input`.
+    pub fn new(name: impl Into<String>, input: Input) -> Self {
+        Self(Arc::new(Shared {
+            name: name.into(),
+            input,
+            line: Line::default(),
+            tally: Tally::default(),
+            wakes: Latest::default(),
+            spurious: Latest::default(),
+            lost: Latest::default(),
+            is_over: Latest::default(),
+            told: Latest::default(),
+        }))
+    }
+
+    /// Its name in results.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What its events come by. While a run goes on, its bottom half alone takes them.
+    #[must_use]
+    pub fn input(&self) -> &Input {
+        &self.0.input
+    }
+
+    /// How many events its bottom half has served in the present run, or the last one.
+    #[must_use]
+    pub fn served(&self) -> u64 {
+        self.0.tally.served()
+    }
+
+    /// The top half has found it ready when the clock said `now`; says whether that is news.
+    pub(crate) fn raise(&self, now: u64) -> bool {
+        let shared = &self.0;
+        shared.wakes.set(shared.wakes.get() + 1);
+        let is_news = shared.line.raise(now);
+        if !is_news {
+            shared.spurious.set(shared.spurious.get() + 1);
+        }
+        is_news
+    }
+
+    /// Whether its bottom half is to do something, or does.
+    pub(crate) fn is_told(&self) -> bool {
+        self.0.line.is_told()
+    }
+
+    /// The clock when it was raised, if that is news to the manager.
+    pub(crate) fn take_interrupt(&self) -> Option<u64> {
+        let at = self.0.line.take()?;
+        self.0.told.set(self.0.told.get() + 1);
+        Some(at)
+    }
+
+    /// The bottom half has served one more; says whether somebody waits for that.
+    pub(crate) fn serve(&self) -> bool {
+        self.0.tally.serve()
+    }
+
+    /// The bottom half was kept from doing anything about an event.
+    pub(crate) fn lose(&self) {
+        self.0.lost.set(self.0.lost.get() + 1);
+    }
+
+    /// No event will come any more, says the bottom half.
+    pub(crate) fn end(&self) {
+        self.0.is_over.set(1);
+    }
+
+    /// The bottom half is to call when so many were served, if they are not yet; gives how many are.
+    pub(crate) fn call_at(&self, target: u64) -> u64 {
+        self.0.tally.call_at(target)
+    }
+
+    /// What became of it in a run that is over.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let shared = &self.0;
+        Outcome {
+            name: shared.name.clone(),
+            wakes: shared.wakes.get(),
+            spurious: shared.spurious.get(),
+            interrupts: shared.told.get(),
+            served: shared.tally.served(),
+            lost: shared.lost.get(),
+            is_over: shared.is_over.get() > 0,
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Before a run begins.
+    fn reset(&self) {
+        let shared = &self.0;
+        shared.line.calm();
+        shared.tally.reset();
+        for count in [&shared.wakes, &shared.spurious, &shared.lost, &shared.told] {
+            count.set(0);
+        }
+        shared.is_over.set(0);
+    }
+}
+
+/// What became of a device in a run: its events are those that were served, those that were lost, and those that are still there to
+/// be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its name.
+    pub name: String,
+    /// How often the top half found it ready.
+    pub wakes: u64,
+    /// How often of these it was masked, and should not have been found.
+    pub spurious: u64,
+    /// Of how many interrupts the scheduler was told.
+    pub interrupts: u64,
+    /// How many events its bottom half served.
+    pub served: u64,
+    /// How many it took and was kept from doing anything about, because its job was cancelled.
+    pub lost: u64,
+    /// Whether the other side was closed, so that no event can come any more.
+    pub is_over: bool,
+}
+
+/// The calling thread, which sends events, keeps off these processors if it may use others: those of a run, whose threads would
+/// keep it from sending. Without any, from the last that it may use, where a run of one CPU goes that was told of none.
+///
+/// # Errors
+/// What the system calls say.
+pub fn keep_off(processors: &[Processor]) -> io::Result<()> {
+    let mut others = sched::affinity()?;
+    if processors.is_empty() {
+        others.pop();
+    }
+    others.retain(|&other| !processors.contains(&Processor(other)));
+    match others.as_slice() {
+        [] => Ok(()),
+        some => sched::pin_to_any(some),
+    }
+}
+
+/// A device with the task that is its bottom half.
+#[derive(Clone, Debug)]
+pub(crate) struct Attached {
+    pub(crate) task: TaskId,
+    pub(crate) device: Device,
+}
+
+/// The devices of a CPU, by their numbers, and what its top half waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    each: Vec<Attached>,
+    /// None without devices.
+    readiness: Option<Readiness>,
+}
+
+impl Devices {
+    /// These, for a run that begins.
+    ///
+    /// # Errors
+    /// What the system calls say: one may be there twice, or be something that cannot be waited for.
+    pub(crate) fn new(each: Vec<Attached>) -> io::Result<Self> {
+        if each.is_empty() {
+            return Ok(Self::default());
+        }
+        let readiness = Readiness::new()?;
+        for (index, Attached { device, .. }) in each.iter().enumerate() {
+            device.reset();
+            readiness.watch(device.input(), index)?;
+        }
+        Ok(Self {
+            each,
+            readiness: Some(readiness),
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.each.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Attached> {
+        self.each.iter()
+    }
+
+    /// The number of a device that is here.
+    pub(crate) fn place_of(&self, device: &Device) -> Option<usize> {
+        let mut each = self.each.iter();
+        each.position(|attached| attached.device.is(device))
+    }
+
+    /// The number of the device whose bottom half a task is.
+    pub(crate) fn of_task(&self, task: TaskId) -> Option<usize> {
+        let mut each = self.each.iter();
+        each.position(|attached| attached.task == task)
+    }
+
+    /// Whether the manager has an interrupt to take.
+    pub(crate) fn are_raised(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|attached| attached.device.0.line.is_raised())
+    }
+
+    /// How many events of a device were served.
+    pub(crate) fn served(&self, place: usize) -> u64 {
+        let attached = self.each.get(place);
+        attached.map_or(0, |attached| attached.device.served())
+    }
+
+    /// Waits until devices are ready, or for the end: those that are, each of which is masked from now on. By the top half.
+    pub(crate) fn wait(&self) -> Option<Ready> {
+        self.readiness.as_ref().map(Readiness::wait)
+    }
+
+    /// Those found ready.
+    pub(crate) fn of(&self, ready: &Ready) -> impl Iterator<Item = &Device> {
+        let found = ready.tags().filter_map(|tag| self.each.get(tag));
+        found.map(|attached| &attached.device)
+    }
+
+    /// The bottom half of this task has come to its end, in whatever way: its device is heard again, unless nothing will come from it.
+    /// By the manager.
+    ///
+    /// # Errors
+    /// What the system call says.
+    pub(crate) fn unmask(&self, task: TaskId) -> io::Result<()> {
+        let Some(index) = self.of_task(task) else {
+            return Ok(());
+        };
+        let (Some(attached), Some(readiness)) = (self.each.get(index), &self.readiness) else {
+            return Ok(());
+        };
+        let shared = &attached.device.0;
+        if shared.is_over.get() > 0 {
+            return Ok(());
+        }
+        // First: what is found meanwhile finds it quiet.
+        shared.line.calm();
+        readiness.arm(&shared.input, index)
+    }
+
+    /// No thread waits any more.
+    pub(crate) fn stop(&self) {
+        if let Some(readiness) = &self.readiness {
+            readiness.stop();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The top half: the thread that waits for the devices of its CPU, and tells the manager which of them want their bottom halves.
+//!
+//! It has a priority above all workers and below the manager. It reads nothing, because what it takes has no budget: it is called
+//! once for each device that was unmasked, and what it costs is in the report.
+
+use crate::account::{Duty, Note, Thread, Wanted};
+use crate::evidence::{Intervals, NotedCpu};
+use crate::meter::Meter;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::sched::{self, enter_real_time};
+
+/// What a top half's thread is made of.
+pub(crate) struct TopHalf {
+    pub(crate) cpu: NotedCpu,
+    pub(crate) priority: i32,
+}
+
+impl TopHalf {
+    /// Prepares the calling thread.
+    pub(crate) fn set_up(&self) -> std::io::Result<()> {
+        enter_real_time(self.cpu.processor, self.priority)?;
+        self.cpu.top_half_tid.set(sched::own_tid());
+        Ok(())
+    }
+
+    /// Waits for devices until the run ends.
+    pub(crate) fn main(self) {
+        let cpu = &self.cpu;
+        if !cpu.phase.await_begin() {
+            return;
+        }
+        let meter = Meter::start();
+        let mut own = Intervals::of_this_thread(Thread::TopHalf, cpu);
+        while cpu.is_running() {
+            #[cfg(feature = "real")]
+            own.delay_wait(Duty::TopHalf);
+            own.wait_untraced(Duty::TopHalf);
+            let Some(ready) = cpu.devices.wait() else {
+                break;
+            };
+            let now = monotonic_nanos();
+            own.wake(Wanted::Since(now), now);
+            let mut any = false;
+            for device in cpu.devices.of(&ready) {
+                any |= device.raise(now);
+            }
+            if any {
+                // Last of all, so that nothing is missing when it looks.
+                let now = monotonic_nanos();
+                own.note(Note::Leaves { now });
+                cpu.kick_manager();
+            }
+        }
+        own.leave();
+        let _ = sched::set_other(sched::own_tid());
+        meter.stop(&cpu.accounts.top_half);
+    }
+}
