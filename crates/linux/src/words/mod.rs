@@ -29,6 +29,7 @@ mod latest;
 mod mailbox;
 #[cfg(all(test, loom))]
 mod models;
+mod openings;
 mod phase;
 mod plan;
 mod question;
@@ -50,6 +51,7 @@ pub(crate) use hold::{Hold, Left};
 pub(crate) use job::JobWord;
 pub(crate) use latest::Latest;
 pub(crate) use mailbox::{Letter, Mailbox};
+pub(crate) use openings::{Opening, Openings};
 pub(crate) use phase::{Phase, Stage};
 pub(crate) use plan::PlanWord;
 pub(crate) use question::Question;
