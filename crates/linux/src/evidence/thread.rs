@@ -10,6 +10,7 @@ use crate::recording::Tracer;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
 use std::sync::Arc;
+use vestal_core::TaskId;
 
 impl Cpu {
     /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
@@ -111,6 +112,17 @@ impl Intervals {
     /// The clock when the CPU ended; none if it has not.
     pub(crate) fn stopped_at(&self) -> Option<u64> {
         Some(self.cpu.stopped_at.get()).filter(|&stopped| stopped > 0)
+    }
+
+    /// Whether no thread of the run has its CPU without saying so.
+    pub(crate) fn says_who_is_there(&self) -> bool {
+        self.cpu.terms.duties.is_walked()
+    }
+
+    /// Whether no task but this one has a job on its CPU that has begun and not ended.
+    pub(crate) fn has_no_job_but(&self, task: TaskId) -> bool {
+        let mut others = self.cpu.tasks.iter().filter(|other| other.id != task);
+        others.all(|other| other.jobs.running().is_none())
     }
 
     /// Its job burns, and looks at the clock.
