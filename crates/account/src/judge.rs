@@ -326,25 +326,34 @@ impl Judge {
         } else {
             self.occupancy.resume(now, began)
         };
-        if let Some(lost) = lost {
-            // What it waited until then may be in what the kernel counted.
-            let waited = since.map_or(0, |since| waited.saturating_sub(now.saturating_sub(since)));
-            self.miss(thread, lost, waited);
-        }
+        // What it waited until `now` may be in what the kernel counted.
+        let before = now.saturating_sub(since.unwrap_or(now));
+        self.miss(thread, (now, began), lost, waited.saturating_sub(before));
         let state = self.threads.get_mut(thread.index());
         if let Some(unexplained) = state.and_then(|state| state.unexplained.take()) {
             self.note_unexplained(unexplained, waited);
         }
     }
 
-    /// A thread had got the CPU, and was not there in `lost`, of which the kernel says that others had the CPU for `waited`
-    /// nanoseconds. Whatever is more it slept, which is the run's own.
-    fn miss(&mut self, thread: Thread, lost: Unexplained, waited: u64) {
-        let taken = waited.min(lost.nanos());
-        if taken >= SWITCH_NANOS_MAX {
-            self.stole_until(lost.to, taken, Thief::Thread);
+    /// A thread got the CPU at `now`, and its interval began later, of which no thread of the run explains `lost`. The kernel says that it
+    /// was ready and others had the CPU for `waited` nanoseconds of that: for the rest it slept, which is the run's own.
+    fn miss(
+        &mut self,
+        thread: Thread,
+        (now, began): (u64, u64),
+        lost: Option<Unexplained>,
+        waited: u64,
+    ) {
+        let gap = began.saturating_sub(now);
+        if let Some(lost) = lost {
+            // Others of the run were there before that.
+            let by_own = gap.saturating_sub(lost.nanos());
+            let taken = waited.saturating_sub(by_own).min(lost.nanos());
+            if taken >= SWITCH_NANOS_MAX {
+                self.stole_until(lost.to, taken, Thief::Thread);
+            }
         }
-        let slept = lost.nanos() - taken;
+        let slept = gap.saturating_sub(waited);
         if let Some(state) = self.threads.get_mut(thread.index())
             && slept >= SWITCH_NANOS_MAX
         {
