@@ -121,7 +121,9 @@ impl Note {
                 now,
                 waited,
             } => words(head(7, 0, 0), [looked, now, waited]),
-            Self::Away { now, waited } => words(head(8, 0, 0), [now, waited]),
+            Self::Away { since, now, waited } => {
+                words(head(8, 0, 0), [now, waited, since.unwrap_or(0)])
+            }
             Self::Exceeded(Exceeded { since, now, beyond }) => {
                 words(head(9, 0, 0), [since, now, beyond])
             }
@@ -167,7 +169,11 @@ impl Note {
                 now: b,
                 waited: c,
             },
-            8 => Self::Away { now: a, waited: b },
+            8 => Self::Away {
+                since: Some(c).filter(|&since| since > 0),
+                now: a,
+                waited: b,
+            },
             9 => Self::Exceeded(Exceeded {
                 since: a,
                 now: b,
@@ -407,7 +413,16 @@ mod tests {
                 now,
                 waited,
             },
-            Note::Away { now, waited },
+            Note::Away {
+                since: None,
+                now,
+                waited,
+            },
+            Note::Away {
+                since: Some(3),
+                now,
+                waited,
+            },
             Note::LetGo { now, late: 4 },
             Note::Exceeded(Exceeded {
                 since: 3,

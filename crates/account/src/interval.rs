@@ -21,6 +21,8 @@ use super::note::Waited;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
     executed: u64,
+    /// For how long it was ready and had no CPU.
+    pub(super) waited: u64,
     /// What is the run's: the thread executed, or slept.
     pub(super) ours: u64,
     /// What no thread on this system had.
@@ -43,6 +45,7 @@ impl Parts {
         let ours = if counted.times > 0 { known } else { executed };
         Self {
             executed,
+            waited,
             ours,
             by_nobody: known.saturating_sub(ours),
             by_others: if alone { waited } else { 0 },

@@ -10,8 +10,9 @@ use super::job::TaskRecord;
 use super::note::{Cut, Interval, Note, Thread, Waited};
 use super::occupancy::{LATE_WAKE_NANOS, Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
+use super::presence::Presences;
 use super::ran::Ran;
-use super::reaction::Reactions;
+use super::reaction::{Duty, Reactions};
 use super::stolen::{StolenInterval, StolenLog, Thief};
 use super::told::{Answer, Told};
 use super::used_up::UsedUp;
@@ -117,6 +118,10 @@ struct TaskState {
 struct ThreadState {
     /// What nobody had explained when it got the CPU.
     unexplained: Option<Unexplained>,
+    /// The clock when it got the CPU; none once it has noted the end of an interval.
+    got: Option<u64>,
+    /// What it slept by itself after that and before its interval began, in nanoseconds.
+    slept: u64,
     /// Its CPU clock, as it noted it last.
     cpu: u64,
 }
@@ -139,8 +144,10 @@ pub struct Judge {
     records: Vec<Record>,
     /// For the judge of all CPUs, if there is one.
     told: Vec<Told>,
-    /// The clock until which it was told what threads executed.
-    told_until: u64,
+    /// The clock when the last body began: on a CPU of a frame table none begins before the one before it has ended.
+    body_since: u64,
+    /// If there is one: when its threads had the CPU.
+    presences: Presences,
 }
 
 impl Judge {
@@ -161,7 +168,8 @@ impl Judge {
             lost_until: 0,
             records: Vec::new(),
             told: Vec::new(),
-            told_until: 0,
+            body_since: 0,
+            presences: Presences::default(),
         }
     }
 
@@ -179,6 +187,7 @@ impl Judge {
                 let unexplained = self.occupancy.begin(wanted, now, burned);
                 if let Some(state) = self.threads.get_mut(thread.index()) {
                     state.unexplained = unexplained;
+                    state.got = Some(now);
                 }
             }
             Note::Opened {
@@ -209,7 +218,7 @@ impl Judge {
                     self.note_unexplained(away, waited);
                 }
             }
-            Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
+            Note::Away { since, now, waited } => self.away(since, now, waited),
             Note::LetGo { now, late } => self.stole_until(now, late, Thief::Unknown),
             Note::Exceeded(exceeded) => self.exceeded.take(exceeded, &self.stolen, self.lost_until),
             // Those are in a log of their own.
@@ -317,18 +326,44 @@ impl Judge {
         } else {
             self.occupancy.resume(now, began)
         };
-        if let Some(lost) = lost {
-            let before = now.saturating_sub(since.unwrap_or(now));
-            self.note_unexplained(lost, waited.saturating_sub(before));
-        }
+        // What it waited until `now` may be in what the kernel counted.
+        let before = now.saturating_sub(since.unwrap_or(now));
+        self.miss(thread, (now, began), lost, waited.saturating_sub(before));
         let state = self.threads.get_mut(thread.index());
         if let Some(unexplained) = state.and_then(|state| state.unexplained.take()) {
             self.note_unexplained(unexplained, waited);
         }
     }
 
+    /// A thread got the CPU at `now`, and its interval began later, of which no thread of the run explains `lost`. The kernel says that it
+    /// was ready and others had the CPU for `waited` nanoseconds of that: for the rest it slept, which is the run's own.
+    fn miss(
+        &mut self,
+        thread: Thread,
+        (now, began): (u64, u64),
+        lost: Option<Unexplained>,
+        waited: u64,
+    ) {
+        let gap = began.saturating_sub(now);
+        if let Some(lost) = lost {
+            // Others of the run were there before that.
+            let by_own = gap.saturating_sub(lost.nanos());
+            let taken = waited.saturating_sub(by_own).min(lost.nanos());
+            if taken >= SWITCH_NANOS_MAX {
+                self.stole_until(lost.to, taken, Thief::Thread);
+            }
+        }
+        let slept = gap.saturating_sub(waited);
+        if let Some(state) = self.threads.get_mut(thread.index())
+            && slept >= SWITCH_NANOS_MAX
+        {
+            state.slept = slept;
+        }
+    }
+
     fn close(&mut self, interval: &Interval) {
         let &Interval {
+            thread,
             began,
             now,
             duty,
@@ -337,37 +372,68 @@ impl Judge {
         } = interval;
         let wall = now.saturating_sub(began);
         let executed = after.saturating_sub(before);
-        if let Some(state) = self.threads.get_mut(interval.thread.index()) {
+        let (mut slept, mut got) = (0, began);
+        if let Some(state) = self.threads.get_mut(thread.index()) {
             state.cpu = after;
+            slept = std::mem::take(&mut state.slept);
+            got = state.got.take().unwrap_or(began).min(began);
         }
         self.tell_ran(began, now, executed);
         let missing = wall.saturating_sub(executed);
-        match interval.counted.filter(|_| missing >= SWITCH_NANOS_MAX) {
-            None => self.reactions.note(duty, (began, now), wall),
-            Some(counted) => {
-                let parts = Parts::of(wall, executed, counted, interval.alone);
-                if parts.slept() >= SWITCH_NANOS_MAX {
-                    // It slept and came back unannounced: whom it took the CPU from has not looked since.
-                    self.occupancy.occupy();
-                }
-                self.reactions.note(duty, (began, now), parts.ours);
-                let by_nobody = if self.rules.steal_reported {
-                    Thief::Hypervisor
-                } else {
-                    Thief::Unknown
-                };
-                for (nanos, thief) in [
-                    (parts.by_nobody, by_nobody),
-                    (parts.by_others, Thief::Thread),
-                ] {
-                    if nanos >= SWITCH_NANOS_MAX {
-                        self.stole_until(now, nanos, thief);
-                    }
-                }
-            }
+        let counted = interval.counted.filter(|_| missing >= SWITCH_NANOS_MAX);
+        let parts = counted.map(|counted| Parts::of(wall, executed, counted, interval.alone));
+        let ours = parts.map_or(wall, |parts| parts.ours).saturating_add(slept);
+        let since = began.saturating_sub(slept);
+        self.reactions.note(duty, (since, now), ours);
+        if let Some(parts) = parts {
+            self.take_parts(interval, &parts);
+        }
+        if self.rules.common {
+            self.presences.record(thread, (got, now));
         }
         if interval.waits {
             self.occupancy.end(now);
+        } else if duty == Duty::JobStart {
+            self.body_since = now;
+        }
+    }
+
+    /// What others than the thread had of an interval.
+    fn take_parts(&mut self, interval: &Interval, parts: &Parts) {
+        let &Interval { began, now, .. } = interval;
+        if parts.slept() >= SWITCH_NANOS_MAX {
+            // It slept and came back unannounced: whom it took the CPU from has not looked since.
+            self.occupancy.occupy();
+        }
+        let by_nobody = if self.rules.steal_reported {
+            Thief::Hypervisor
+        } else {
+            Thief::Unknown
+        };
+        let by_others = match interval.alone || !self.rules.common {
+            true => parts.by_others,
+            false => {
+                let thread = Some(interval.thread);
+                self.presences.by_others(thread, (began, now), parts.waited)
+            }
+        };
+        for (nanos, thief) in [(parts.by_nobody, by_nobody), (by_others, Thief::Thread)] {
+            if nanos >= SWITCH_NANOS_MAX {
+                self.stole_until(now, nanos, thief);
+            }
+        }
+    }
+
+    /// A body had no CPU for so long until `now`. Where threads of the run have noted something since, only CPUs of a frame table
+    /// can tell what of that these had.
+    fn away(&mut self, since: Option<u64>, now: u64, waited: u64) {
+        let taken = match since {
+            None => waited,
+            Some(_) if !self.rules.common => 0,
+            Some(since) => self.presences.by_others(None, (since, now), waited),
+        };
+        if taken >= SWITCH_NANOS_MAX || since.is_none() {
+            self.stole_until(now, taken, Thief::Thread);
         }
     }
 
@@ -376,7 +442,6 @@ impl Judge {
         if self.rules.common {
             let [began, end] = [began, now].map(|at| self.after_epoch(at));
             self.told.push(Told::Ran(Ran { began, end, nanos }));
-            self.told_until = now;
         }
     }
 

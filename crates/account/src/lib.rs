@@ -38,6 +38,7 @@ mod judge;
 mod note;
 mod occupancy;
 mod outcome;
+mod presence;
 mod ran;
 mod reaction;
 mod stolen;

@@ -279,8 +279,10 @@ pub enum Note {
         /// What the kernel counted in between, in nanoseconds.
         waited: u64,
     },
-    /// A body that did something else than burn had no CPU for so long, and no thread of the run had it.
+    /// A body that did something else than burn had no CPU for so long, and no thread of the run had it, as far as is known.
     Away {
+        /// If threads of the run have noted something meanwhile, since when they may have had it: the clock at the look before.
+        since: Option<u64>,
         /// The clock at its end.
         now: u64,
         /// For how long the kernel says that the thread was ready.

@@ -29,7 +29,7 @@ impl Ran {
 pub(super) struct RanLog(Vec<VecDeque<Ran>>);
 
 impl RanLog {
-    /// Notes it down; what is noted of one CPU does not overlap.
+    /// Notes it down. Times of one CPU may overlap, as where a thread preempted another one; what was executed does not.
     pub(super) fn record(&mut self, cpu: usize, ran: Ran) {
         while self.0.len() <= cpu {
             self.0.push(VecDeque::new());

@@ -1,8 +1,8 @@
 //! What the mechanisms cost on which this world is built, measured on this machine.
 //!
 //! Two CPUs are used if the process has two; every figure that needs the second is left out
-//! otherwise. All of it takes some seconds, and no CPU is busy for longer than half a second at a
-//! time.
+//! otherwise. All of it takes some seconds, a quick look one or two, and no CPU is busy for longer than half a second at
+//! a time.
 
 use crate::{measured, system};
 use std::hint::black_box;
@@ -37,8 +37,34 @@ pub const SWITCH: &str = "futex wake with switch, same CPU";
 /// What a thread loses whose CPU serves the timer of a less urgent one: its name.
 pub const RELEASE: &str = "release of a less urgent thread";
 
-const ROUNDS: u32 = 1_000;
-const SLEEPS: u32 = 300;
+/// How much is measured. Whatever is rare is found less often by less of it: then a largest value, and a 99th percentile, are
+/// smaller than they would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Some seconds.
+    #[default]
+    Full,
+    /// A fifth of the rounds.
+    Quick,
+}
+
+impl Effort {
+    const fn rounds(self) -> u32 {
+        match self {
+            Self::Full => 1_000,
+            Self::Quick => 200,
+        }
+    }
+
+    /// Of those in which a thread sleeps for a millisecond.
+    const fn sleeps(self) -> u32 {
+        match self {
+            Self::Full => 300,
+            Self::Quick => 60,
+        }
+    }
+}
+
 const SLEEP_NANOS: u64 = 1_000_000;
 /// No thread waits longer for another.
 const PATIENCE_NANOS: u64 = 1_000_000_000;
@@ -48,21 +74,27 @@ const LOW: i32 = 1;
 const MIDDLE: i32 = 2;
 const HIGH: i32 = 3;
 
-/// Measures everything.
+/// Measures everything, with so much effort.
 ///
 /// # Errors
 /// [`RunError`] if the process has not the right to SCHED_FIFO, or a system call fails.
-pub fn measure() -> Result<Vec<Primitive>, RunError> {
+pub fn measure(effort: Effort) -> Result<Vec<Primitive>, RunError> {
     let rights = Rights::probe();
     let cpu = cpu_for(&rights, 3, None)?;
     let mut others = rights.processors.iter().map(|processor| processor.0);
     let other = others.find(|&other| other != cpu);
     // A thread of its own, so that the caller's class stays what it is.
-    measured(thread::spawn(move || table(cpu, other, rights.perf)))
-        .map_err(system("measure the primitives"))
+    measured(thread::spawn(move || {
+        table((cpu, other), rights.perf, effort)
+    }))
+    .map_err(system("measure the primitives"))
 }
 
-fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primitive>> {
+fn table(
+    (cpu, other): (usize, Option<usize>),
+    perf: bool,
+    effort: Effort,
+) -> io::Result<Vec<Primitive>> {
     let mut rows = Vec::new();
     let mut row = |name, cost: Histogram| {
         rows.push(Primitive {
@@ -85,58 +117,74 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     }
     enter_real_time(Processor(cpu), MIDDLE)?;
     let blocked = Helper::start(cpu, HIGH, Helper::sleep)?;
-    row("priority of a blocked thread", repriorities(blocked.tid()));
-    row("CPU clock of a blocked thread", clock_reads(blocked.tid()));
+    row(
+        "priority of a blocked thread",
+        repriorities(blocked.tid(), effort),
+    );
+    row(
+        "CPU clock of a blocked thread",
+        clock_reads(blocked.tid(), effort),
+    );
     blocked.end();
-    armings(perf, &mut row)?;
-    row("clock_gettime", readings(monotonic_nanos));
+    armings(perf, effort, &mut row)?;
+    row("clock_gettime", readings(monotonic_nanos, effort));
     if let Some(counter) = StampCounter::find() {
-        row("time stamp counter", readings(|| counter.ticks()));
+        row("time stamp counter", readings(|| counter.ticks(), effort));
     }
-    row("trace record", trace_records(ROUNDS));
-    row(SWITCH, ping_pong(cpu)?);
-    row(RELEASE, releases(cpu)?);
-    row("eventfd to epoll, same CPU", event(cpu)?);
+    row("trace record", trace_records(effort.rounds()));
+    row(SWITCH, ping_pong(cpu, effort)?);
+    row(RELEASE, releases(cpu, effort)?);
+    row("eventfd to epoll, same CPU", event(cpu, effort)?);
     row(
         "clock_nanosleep lateness",
-        sleeps(|at| {
+        sleeps(effort, |at| {
             sleep_until(at);
             Ok(())
         })?,
     );
     let timer = TimerFd::new()?;
-    row("timerfd lateness", sleeps(|at| timer.wait_until(at))?);
+    row(
+        "timerfd lateness",
+        sleeps(effort, |at| timer.wait_until(at))?,
+    );
     if let Some(other) = other {
-        between(other, &mut row)?;
+        between(other, effort, &mut row)?;
     }
     sched::set_other(sched::own_tid())?;
     Ok(rows)
 }
 
 /// What the other CPU takes part in.
-fn between(other: usize, row: &mut impl FnMut(&'static str, Histogram)) -> io::Result<()> {
+fn between(
+    other: usize,
+    effort: Effort,
+    row: &mut impl FnMut(&'static str, Histogram),
+) -> io::Result<()> {
     let running = Helper::start(other, LOW, Helper::spin)?;
     row(
         "priority of a thread running elsewhere",
-        repriorities(running.tid()),
+        repriorities(running.tid(), effort),
     );
     row(
         "CPU clock of a thread running elsewhere",
-        clock_reads(running.tid()),
+        clock_reads(running.tid(), effort),
     );
     running.end();
-    row("futex wake, other CPU", ping_pong(other)?);
-    row("eventfd to epoll, other CPU", event(other)?);
-    row("stop a running thread on another CPU", stops(other)?);
+    row("futex wake, other CPU", ping_pong(other, effort)?);
+    row("eventfd to epoll, other CPU", event(other, effort)?);
+    row(
+        "stop a running thread on another CPU",
+        stops(other, effort)?,
+    );
     let spin = SpinBarrier::default();
     row(
         "spin barrier, 2 CPUs",
-        barriers(other, move || spin.wait())?,
+        barriers(other, effort, move || spin.wait())?,
     );
     let pthread = PthreadBarrier::new(2)?;
     row(
         "pthread barrier, 2 CPUs",
-        barriers(other, move || pthread.wait())?,
+        barriers(other, effort, move || pthread.wait())?,
     );
     Ok(())
 }
@@ -151,25 +199,25 @@ fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Histogram {
     costs
 }
 
-fn repriorities(tid: Tid) -> Histogram {
-    timed(ROUNDS, |round| {
+fn repriorities(tid: Tid, effort: Effort) -> Histogram {
+    timed(effort.rounds(), |round| {
         let priority = if round % 2 == 0 { HIGH } else { MIDDLE };
         // The helper lives until it is told to end.
         let _ = sched::set_fifo(tid, priority);
     })
 }
 
-fn clock_reads(tid: Tid) -> Histogram {
-    timed(ROUNDS, |_| {
+fn clock_reads(tid: Tid, effort: Effort) -> Histogram {
+    timed(effort.rounds(), |_| {
         black_box(cpu_nanos_of(tid));
     })
 }
 
 /// What one of many readings costs on average.
-fn readings(read: impl Fn() -> u64) -> Histogram {
+fn readings(read: impl Fn() -> u64, effort: Effort) -> Histogram {
     const TIMES: u64 = 64;
     let mut costs = Histogram::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..effort.rounds() {
         let before = monotonic_nanos();
         for _ in 0..TIMES {
             black_box(read());
@@ -180,7 +228,11 @@ fn readings(read: impl Fn() -> u64) -> Histogram {
 }
 
 /// What monitors of budgets are armed with when a job begins, and disarmed when it ends.
-fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Result<()> {
+fn armings(
+    perf: bool,
+    effort: Effort,
+    row: &mut impl FnMut(&'static str, Histogram),
+) -> io::Result<()> {
     let own = sched::own_tid();
     if perf {
         let counter = TaskClock::of_this_thread(own)?;
@@ -188,7 +240,7 @@ fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Res
             counter.start(PATIENCE_NANOS);
             counter.stop();
         };
-        row("arm and disarm: perf", timed(ROUNDS, |_| arm()));
+        row("arm and disarm: perf", timed(effort.rounds(), |_| arm()));
     }
     for (timer, name) in [
         (SignalTimer::wall(own)?, "arm and disarm: wall timer"),
@@ -201,14 +253,17 @@ fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Res
             timer.set(PATIENCE_NANOS);
             timer.set(0);
         };
-        row(name, timed(ROUNDS, |_| arm()));
+        row(name, timed(effort.rounds(), |_| arm()));
     }
     Ok(())
 }
 
-fn sleeps(mut wait_until: impl FnMut(u64) -> io::Result<()>) -> io::Result<Histogram> {
+fn sleeps(
+    effort: Effort,
+    mut wait_until: impl FnMut(u64) -> io::Result<()>,
+) -> io::Result<Histogram> {
     let mut costs = Histogram::default();
-    for _ in 0..SLEEPS {
+    for _ in 0..effort.sleeps() {
         let at = monotonic_nanos() + SLEEP_NANOS;
         wait_until(at)?;
         costs.record(monotonic_nanos().saturating_sub(at));
@@ -310,11 +365,11 @@ impl Helper {
 }
 
 /// From the call that wakes a more urgent thread on `cpu` to its first instruction.
-fn ping_pong(cpu: usize) -> io::Result<Histogram> {
+fn ping_pong(cpu: usize, effort: Effort) -> io::Result<Histogram> {
     let helper = Helper::start(cpu, HIGH, Helper::answer)?;
     let words = &helper.words;
     let mut costs = Histogram::default();
-    for round in 1..=ROUNDS {
+    for round in 1..=effort.rounds() {
         let before = monotonic_nanos();
         words.ask.store(round, Ordering::SeqCst);
         futex::wake_all(&words.ask);
@@ -335,12 +390,12 @@ fn ping_pong(cpu: usize) -> io::Result<Histogram> {
 }
 
 /// The longest step of a burning thread's clock when a less urgent thread of its CPU is released.
-fn releases(cpu: usize) -> io::Result<Histogram> {
+fn releases(cpu: usize, effort: Effort) -> io::Result<Histogram> {
     const WINDOW_NANOS: u64 = 50_000;
     let helper = Helper::start(cpu, LOW, Helper::doze)?;
     let words = &helper.words;
     let mut costs = Histogram::default();
-    for round in 1..=SLEEPS {
+    for round in 1..=effort.sleeps() {
         let release = monotonic_nanos() + SLEEP_NANOS;
         words.noticed.store(release, Ordering::SeqCst);
         words.ask.store(round, Ordering::SeqCst);
@@ -362,7 +417,7 @@ fn releases(cpu: usize) -> io::Result<Histogram> {
     Ok(costs)
 }
 
-fn event(cpu: usize) -> io::Result<Histogram> {
+fn event(cpu: usize, effort: Effort) -> io::Result<Histogram> {
     let event = WakeEvent::new()?;
     let waiter = Waiter::new(&event)?;
     let event = Arc::new(event);
@@ -374,7 +429,7 @@ fn event(cpu: usize) -> io::Result<Histogram> {
         }
     })?;
     let mut costs = Histogram::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..effort.rounds() {
         let before = monotonic_nanos();
         event.signal();
         sleep_until(before + SLEEP_NANOS / 5);
@@ -391,10 +446,10 @@ fn event(cpu: usize) -> io::Result<Histogram> {
 
 /// From the call that lowers the priority of a thread running on `cpu` to the first instruction of
 /// the thread that waited for that CPU.
-fn stops(cpu: usize) -> io::Result<Histogram> {
+fn stops(cpu: usize, effort: Effort) -> io::Result<Histogram> {
     let mut costs = Histogram::default();
     // Short ones, so that the CPU gets its rest in between.
-    for _ in 0..SLEEPS / 3 {
+    for _ in 0..effort.sleeps() / 3 {
         let running = Helper::start(cpu, HIGH, Helper::spin)?;
         let words = Arc::new(AtomicU64::new(0));
         let began = Arc::clone(&words);
@@ -439,15 +494,20 @@ impl SpinBarrier {
 }
 
 /// One meeting after the other: both threads `wait` at a barrier for two.
-fn barriers(cpu: usize, wait: impl Fn() + Send + Sync + 'static) -> io::Result<Histogram> {
+fn barriers(
+    cpu: usize,
+    effort: Effort,
+    wait: impl Fn() + Send + Sync + 'static,
+) -> io::Result<Histogram> {
+    let rounds = effort.rounds();
     let wait = Arc::new(wait);
     let theirs = Arc::clone(&wait);
     let helper = Helper::start(cpu, HIGH, move |_| {
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             theirs();
         }
     })?;
-    let costs = timed(ROUNDS, |_| wait());
+    let costs = timed(rounds, |_| wait());
     helper.end();
     Ok(costs)
 }

@@ -138,6 +138,9 @@ pub(crate) struct AdviseArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overheads: OverheadArgs,
+    /// Measure for less than half as long: what is rare is found less often, so that p99 and max are smaller
+    #[arg(long, conflicts_with = "overheads")]
+    pub(crate) quick: bool,
 }
 
 /// What simulated and real runs have in common.

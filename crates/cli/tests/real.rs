@@ -129,7 +129,7 @@ fn vestal_well(arguments: &[&str]) -> Done {
 #[test]
 fn a_run_that_is_ended_early_shows_what_it_measured() {
     let text = shell(&format!(
-        "vestal run {FMS} --policy amc --for 60s & pid=$!; sleep 2; kill -TERM $pid; wait $pid; echo exit $?"
+        "vestal run {FMS} --policy amc --for 60s & pid=$!; sleep 1; kill -TERM $pid; wait $pid; echo exit $?"
     ));
     assert!(text.contains("ended the run after"), "{text}");
     assert!(
@@ -214,7 +214,7 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
             "--dispatch",
             dispatch,
             "--for",
-            "1500ms",
+            "1s",
             "--scenario",
             "overrun=0.5",
             "--format",
@@ -269,13 +269,13 @@ fn the_trace_of_a_run_that_is_ended_early_is_complete() {
     let scratch = Scratch::new("real-ended");
     let file = scratch.0.join("x.csv");
     let text = shell(&format!(
-        "vestal run {FMS} --policy amc --for 60s --trace {0} & pid=$!; sleep 2; kill -TERM $pid; wait $pid; tail -1 {0}",
+        "vestal run {FMS} --policy amc --for 60s --trace {0} & pid=$!; sleep 1; kill -TERM $pid; wait $pid; tail -1 {0}",
         file.display()
     ));
     assert!(text.contains("# records "), "{text}");
     let killed = scratch.0.join("killed.csv");
     let text = shell(&format!(
-        "vestal run {FMS} --policy amc --for 60s --trace {} & pid=$!; sleep 2; kill -KILL $pid; wait $pid; ls -A {}",
+        "vestal run {FMS} --policy amc --for 60s --trace {} & pid=$!; sleep 1; kill -KILL $pid; wait $pid; ls -A {}",
         killed.display(),
         scratch.0.display()
     ));
@@ -505,7 +505,7 @@ fn slices_are_kept_and_replay_clean() {
             "--dispatch",
             dispatch,
             "--for",
-            "6s",
+            "2880ms",
             "--scenario",
             "hi",
             "--format",
@@ -515,7 +515,7 @@ fn slices_are_kept_and_replay_clean() {
         ]);
         let result = done.json();
         keeps_its_guarantees(&done, dispatch);
-        let (machine, jobs) = (&result["machine"], 125);
+        let (machine, jobs) = (&result["machine"], 60);
         assert_eq!(result["tasks"][1]["released"], jobs, "control");
         // Where the machine was away, a slice may have begun before the last one was used up.
         let held = machine["held"].as_u64().unwrap();

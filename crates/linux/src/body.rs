@@ -198,8 +198,8 @@ impl JobContext<'_> {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
                 self.own.burns(wall);
-            } else if kept && others == before.others {
-                self.note_met_by_the_end(before, (wall, cpu));
+            } else if kept {
+                self.note_met_by_the_end(before, (wall, cpu), others);
             }
             kept = keeps;
             self.looked = ClockLook { wall, cpu, others };
@@ -225,17 +225,17 @@ impl JobContext<'_> {
             cpu: own_cpu_nanos(),
         };
         let keeps = self.keeps_its_priority();
-        if let Some(waited) = self.away_since(before, keeps) {
+        if let Some((since, waited)) = self.away_since(before, keeps) {
             self.trace.open();
             let now = monotonic_nanos();
-            self.own.note(Note::Away { now, waited });
+            self.own.note(Note::Away { since, now, waited });
             self.trace.close();
         }
     }
 
-    /// How long the thread was ready and had no CPU from a look until the last one, if no thread of the run had it. `keeps`: the job
-    /// had its priority all that time.
-    fn away_since(&mut self, before: ClockLook, keeps: bool) -> Option<u64> {
+    /// How long the thread was ready and had no CPU from a look until the last one. If threads of the run have noted something in
+    /// between, since when that was: then only where none has the CPU without saying so. `keeps`: the job had its priority all that time.
+    fn away_since(&mut self, before: ClockLook, keeps: bool) -> Option<(Option<u64>, u64)> {
         let executed = self.looked.cpu.saturating_sub(before.cpu);
         let wall = self.looked.wall.saturating_sub(before.wall);
         let away = wall.saturating_sub(executed);
@@ -244,8 +244,9 @@ impl JobContext<'_> {
         }
         // What the kernel counts goes on after the look.
         let waited = self.count_since().nanos.min(away);
-        let alone = self.looked.others == before.others;
-        (alone && waited >= SWITCH_NANOS_MAX && keeps).then_some(waited)
+        let since = (self.looked.others != before.others).then_some(before.wall);
+        let can_tell = since.is_none() || self.own.says_who_is_there();
+        (can_tell && waited >= SWITCH_NANOS_MAX && keeps).then_some((since, waited))
     }
 
     /// The body has returned: the last look at the clocks, with which an interval outside bodies begins. What was taken from the
@@ -260,9 +261,10 @@ impl JobContext<'_> {
         let wall = monotonic_nanos();
         self.looked = ClockLook { wall, cpu, others };
         if wall.saturating_sub(before.wall) >= SWITCH_NANOS_MAX
-            && let Some(waited) = self.away_since(before, keeps)
+            && let Some((since, waited)) = self.away_since(before, keeps)
         {
-            self.own.note(Note::Away { now: wall, waited });
+            let now = wall;
+            self.own.note(Note::Away { since, now, waited });
         }
         if !opens {
             self.trace.close();
@@ -281,9 +283,10 @@ impl JobContext<'_> {
         }
     }
 
-    /// Between two looks the job lost its priority, and no other thread of the run noted anything on its CPU. If it is the end of
-    /// the run that met it, what was stolen until then no thread has noted that lives elsewhere.
-    fn note_met_by_the_end(&mut self, before: ClockLook, (wall, cpu): (u64, u64)) {
+    /// Between two looks the job lost its priority. If it is the end of the run that met it, what was stolen until then no thread
+    /// has noted that lives elsewhere: since the look, or since another thread of the run was the last to say that it leaves the
+    /// CPU. Then no other job may wait for it too, which may have had it unnoted.
+    fn note_met_by_the_end(&mut self, before: ClockLook, (wall, cpu): (u64, u64), others: u64) {
         if self.jobs.lost_its_priority(self.job.sequence) || self.suspension.is_suspended() {
             return;
         }
@@ -292,12 +295,19 @@ impl JobContext<'_> {
             return;
         }
         let since = self.count_since();
-        self.own.note(Note::Jump {
-            from: before.wall,
-            to: stopped,
-            charged: cpu.min(self.jobs.at_stop()).saturating_sub(before.cpu),
-            counted: self.own.is_counted().then_some(since),
-        });
+        let charged = cpu.min(self.jobs.at_stop()).saturating_sub(before.cpu);
+        if others == before.others {
+            self.own.note(Note::Jump {
+                from: before.wall,
+                to: stopped,
+                charged,
+                counted: self.own.is_counted().then_some(since),
+            });
+        } else if self.own.has_no_job_but(self.job.task)
+            && let Some(note) = kept_until((before.wall, stopped), charged, since.nanos)
+        {
+            self.own.note(note);
+        }
     }
 
     /// The clock jumped from one reading to the next, with `charged` on this thread's account.
@@ -330,5 +340,44 @@ impl JobContext<'_> {
         self.own.note(resumed);
         self.trace.close();
         now
+    }
+}
+
+/// A burning job looked at the clock at `looked`, other threads of the run had the CPU since, and the run was `stopped` before it got that back: what
+/// is to be noted, if it waited for the CPU all the time. What it executed (`charged`), or slept, is the run's own.
+fn kept_until((looked, stopped): (u64, u64), charged: u64, waited: u64) -> Option<Note> {
+    let away = stopped.saturating_sub(looked);
+    let waits = waited.saturating_add(SWITCH_NANOS_MAX) >= away;
+    (waits && charged < SWITCH_NANOS_MAX).then_some(Note::Resumed {
+        looked,
+        now: stopped,
+        waited,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// It looked at 1 ms, and the run was stopped at 9 ms.
+    #[test]
+    fn who_waited_for_the_cpu_until_the_run_was_stopped_was_kept_from_it() {
+        let kept = |charged, waited| kept_until((MS, 9 * MS), charged, waited);
+        let note = |waited| {
+            Some(Note::Resumed {
+                looked: MS,
+                now: 9 * MS,
+                waited,
+            })
+        };
+        assert_eq!(kept(5_000, 8 * MS - 5_000), note(8 * MS - 5_000));
+        // The kernel's count goes on until it is read.
+        assert_eq!(kept(0, 30 * MS), note(30 * MS));
+        // It slept, or it had the CPU itself.
+        assert_eq!(kept(0, 6 * MS), None);
+        assert_eq!(kept(3 * MS, 5 * MS), None);
+        assert_eq!(kept(3 * MS, 30 * MS), None);
     }
 }

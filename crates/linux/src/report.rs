@@ -38,7 +38,7 @@ pub struct Report {
     pub jobs: JobCounts,
     /// What there is to say of each CPU of the set, in their order.
     pub cpus: Vec<CpuReport>,
-    /// The CPU that has no tasks, but dispatcher, scheduler and checker of a frame table: see [`Dispatcher::Own`](crate::Dispatcher::Own). What it was is in no sum.
+    /// The CPU that has no tasks, but dispatcher, scheduler and checker of a frame table: see [`Dispatcher::Own`](crate::Dispatcher::Own). It has no jobs.
     pub dispatcher: Option<CpuReport>,
     /// What became of the frames of a table; `None` where there is none.
     pub frames: Option<FrameReport>,
@@ -56,10 +56,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// CPU time of watchdog, managers and idle detectors.
+    /// The CPUs of the set, and behind them that of the dispatcher, if it has one of its own.
+    pub fn all_cpus(&self) -> impl Iterator<Item = &CpuReport> + Clone {
+        self.cpus.iter().chain(&self.dispatcher)
+    }
+
+    /// CPU time of watchdog, managers and idle detectors, and of dispatchers and checkers on CPUs of the run.
     #[must_use]
     pub fn own_cpu(&self) -> Service {
-        let cpus = self.cpus.iter().map(|cpu| cpu.threads.cpu());
+        let cpus = self.all_cpus().map(|cpu| cpu.threads.cpu());
         cpus.fold(self.watchdog.cpu, Service::saturating_add)
     }
 }
@@ -193,7 +198,7 @@ pub struct CpuReport {
 /// What the monitor of budgets did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonitoringReport {
-    /// How often it had the manager look.
+    /// How often it had the manager look; with [`Mechanism::Sigrist2015`] how often checkers looked.
     pub activations: u64,
     /// How often for a job that did not have the CPU just then, once for each such job: no timer that stands still meanwhile
     /// does that.

@@ -118,7 +118,11 @@ impl Set {
     /// Others have the CPU for so long until some instant.
     fn stolen(&mut self, cpu: usize, until: u64, nanos: u64) {
         let now = EPOCH + until;
-        self.cpus[cpu].take(Note::Away { now, waited: nanos });
+        self.cpus[cpu].take(Note::Away {
+            since: None,
+            now,
+            waited: nanos,
+        });
     }
 
     /// The LO jobs of a frame are dropped at some instant.

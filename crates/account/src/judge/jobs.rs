@@ -140,7 +140,8 @@ impl Judge {
                 state.blocked_by.note(sequence, until);
             }
         }
-        self.tell_ran(self.told_until, now, executed);
+        // Other threads of the run may have executed meanwhile, and have said so.
+        self.tell_ran(self.body_since, now, executed);
         self.leave(task, executed, now);
     }
 

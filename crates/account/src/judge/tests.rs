@@ -1,3 +1,5 @@
+mod present;
+
 use super::jobs::Past;
 use super::*;
 use crate::job::Suspensions;

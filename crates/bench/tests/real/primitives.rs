@@ -1,6 +1,6 @@
 //! Which primitives are measured: names, counts and order, no times.
 
-use vestal_bench::primitives::measure;
+use vestal_bench::primitives::{Effort, measure};
 use vestal_linux::{Clock, Rights};
 use vestal_testkit::machine::{alone, real_time_threads};
 
@@ -37,7 +37,7 @@ const WITH_TWO_CPUS: [&str; 7] = [
 fn all_that_this_machine_has_is_measured() {
     let _alone = alone();
     let rights = Rights::probe();
-    let rows = measure().unwrap();
+    let rows = measure(Effort::Quick).unwrap();
     let mut expected = ALWAYS.to_vec();
     if rights.perf {
         expected.extend(WITH_PERF);

@@ -35,7 +35,7 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
     }
     let source = match named {
         Some(source) => source,
-        None => Source::of_machine(&args.overheads, output)?,
+        None => Source::of_machine(&args.overheads, args.quick, output)?,
     };
     if interrupt::asked() {
         output.warning("interrupted; what was measured until then is not enough to advise on");

@@ -43,8 +43,8 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
             ));
         }
     }
-    let primitives = real::primitives(output)?;
-    let mechanisms = mechanisms(&primitives, None, output)?;
+    let primitives = real::primitives(false, output)?;
+    let mechanisms = mechanisms(&primitives, (None, false), output)?;
     output.human(&table("primitive", &primitives, output));
     for mechanism in &mechanisms {
         output.human(&section(mechanism, output));

@@ -69,11 +69,17 @@ impl Source {
         Self::new((args, figures), Some(file), costs).map(Some)
     }
 
-    /// Those of this machine, measured now.
-    pub(crate) fn of_machine(args: &OverheadArgs, output: &Output) -> Result<Self, Failure> {
-        output.note("measuring what mechanisms cost here, some 20 s; --overheads FILE takes what was measured before");
-        let primitives = real::primitives(output)?;
-        let costs = Costs::from(bench::mechanisms(&primitives, None, output)?);
+    /// Those of this machine, measured now; quickly, from fewer runs and rounds, if that is enough.
+    pub(crate) fn of_machine(
+        args: &OverheadArgs,
+        is_quick: bool,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let time = if is_quick { "8 s" } else { "20 s" };
+        output.note(&format!("measuring what mechanisms cost here, some {time}; --overheads FILE takes what was measured before"));
+        let primitives = real::primitives(is_quick, output)?;
+        let mechanisms = bench::mechanisms(&primitives, (None, is_quick), output)?;
+        let costs = Costs::from(mechanisms);
         Self::new((args, &of_tests()), None, costs)
     }
 

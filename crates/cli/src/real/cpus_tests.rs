@@ -572,3 +572,19 @@ fn a_single_cpu_is_called_by_its_processor() {
     assert!(run.tasks.iter().all(|row| row.cpu == Some(6)));
     assert_eq!(run.machine.enforced.unwrap().clock_skew, None);
 }
+
+/// It keeps all CPUs, and has no jobs.
+#[test]
+fn what_is_taken_from_a_dispatcher_s_own_cpu_is_taken_from_the_run() {
+    let session = session(TWO_CPUS, "pedf-vd");
+    let found = Report {
+        dispatcher: Some(of_cpu(7, Vec::new(), 10)),
+        ..of_two(&session)
+    };
+    let run = outcome::result(&session, &on(&[4, 6]), &found).run;
+    let machine = &run.machine;
+    let sums = (machine.gaps, machine.longest_gap_ns, machine.lost_ns);
+    assert_eq!((sums, machine.stolen[0].ns), ((20, 8, 20), 20));
+    let own = &machine.enforced.as_ref().unwrap().own;
+    assert_eq!((own.manager.cpu_ns, run.cpus.len()), (20, 2));
+}

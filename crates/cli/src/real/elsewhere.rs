@@ -22,7 +22,7 @@ pub(crate) fn execute(
     .with_help("`vestal simulate` takes the same options and works here"))
 }
 
-pub(crate) fn primitives(_: &Output) -> Result<Vec<Primitive>, Failure> {
+pub(crate) fn primitives(_: bool, _: &Output) -> Result<Vec<Primitive>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
         "real runs need Linux with SCHED_FIFO",

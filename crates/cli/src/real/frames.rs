@@ -26,12 +26,26 @@ fn of_paper(settings: &Settings) -> bool {
     settings.mechanism == Mechanism::Sigrist2015
 }
 
+/// How often an overrun checker looks in a frame on a CPU that has workers, whether there is a reason or not.
+fn looks(session: &Session, lists: &FrameLists, settings: &Settings) -> u64 {
+    if session.system.options.has_own_dispatcher() {
+        return 0;
+    }
+    let config = config(settings, true);
+    let is_heartbeat = config.monitor == vestal_linux::Monitor::Heartbeat;
+    let period = is_heartbeat.then_some(config.heartbeat);
+    vestal_linux::frames::looks_in_frame(lists.map().length(), period)
+}
+
 /// What a sub-frame may be late by, beside what the table has to spare.
-fn overhead(lists: &FrameLists, settings: &Settings) -> Service {
+fn overhead(session: &Session, lists: &FrameLists, settings: &Settings) -> Service {
     let given = settings.tolerance_ns.map(Service::from_nanos);
-    let usual = match of_paper(settings) {
-        true => vestal_linux::frames::overhead_of_sigrist2015,
-        false => vestal_linux::frames::overhead,
+    let usual = |levels, jobs| match of_paper(settings) {
+        true => {
+            let looks = looks(session, lists, settings);
+            vestal_linux::frames::overhead_of_sigrist2015(levels, jobs, looks)
+        }
+        false => vestal_linux::frames::overhead(levels, jobs),
     };
     given.unwrap_or_else(|| {
         let map = lists.map();
@@ -121,8 +135,8 @@ pub(super) fn check(session: &Session, settings: &Settings) -> Result<(), Failur
 /// Refuses frames that leave no room for what walkers and barriers take.
 fn check_room(session: &Session, lists: &FrameLists, settings: &Settings) -> Result<(), Failure> {
     let what = format!("run {}", shown(&session.file));
-    let world = Duration::from_nanos(overhead(lists, settings).as_nanos());
-    let spare = in_all(lists, settings);
+    let world = Duration::from_nanos(overhead(session, lists, settings).as_nanos());
+    let spare = in_all(session, lists, settings);
     // All that there is may have been given away already.
     let (given, slack) = (lists.overhead(), lists.slack());
     if let (Some(rest), true) = (slack.checked_sub(world), spare > slack) {
@@ -185,8 +199,8 @@ fn check_clock(clock: vestal_linux::Clock, is_there: bool) -> Result<(), Failure
 }
 
 /// What a sub-frame may be late by: what the table has to spare, and what this world takes.
-fn in_all(lists: &FrameLists, settings: &Settings) -> Duration {
-    let world = Duration::from_nanos(overhead(lists, settings).as_nanos());
+fn in_all(session: &Session, lists: &FrameLists, settings: &Settings) -> Duration {
+    let world = Duration::from_nanos(overhead(session, lists, settings).as_nanos());
     lists.overhead().saturating_add(world)
 }
 
@@ -238,7 +252,7 @@ pub(super) fn executive(
         },
     };
     let mut config = config(settings, true);
-    config.tolerance = Some(overhead(lists, settings));
+    config.tolerance = Some(overhead(session, lists, settings));
     config.dispatcher = dispatcher(session, settings);
     let mut executive = Executive::new(config).frames(frames);
     for (cpu, tasks) in placed {
@@ -265,10 +279,10 @@ pub(super) fn executive(
 }
 
 /// By how much later than the table says sub-frames may begin here, for people.
-pub(super) fn terms(lists: &FrameLists, settings: &Settings) -> String {
+pub(super) fn terms(session: &Session, lists: &FrameLists, settings: &Settings) -> String {
     format!(
         "a sub-frame may begin {} later than the table says, for what {} and barriers take; each frame has that to spare",
-        short(in_all(lists, settings).as_nanos()),
+        short(in_all(session, lists, settings).as_nanos()),
         if of_paper(settings) {
             "threads"
         } else {

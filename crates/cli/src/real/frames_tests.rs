@@ -12,13 +12,17 @@ const FRAMES: &str = "../../examples/frames.toml";
 const TWO_CPUS: &str = "../../examples/two-cpus.toml";
 
 fn session(file: &str, policy: &str, scenario: &str) -> Session {
+    session_with(file, policy, (scenario, Vec::new()))
+}
+
+fn session_with(file: &str, policy: &str, (scenario, options): (&str, Vec<String>)) -> Session {
     let world = WorldArgs {
         file: PathBuf::from(file),
         policy: policy.to_owned(),
         duration: Some("1s".to_owned()),
         scenario: Some(scenario.to_owned()),
         seed: 1,
-        options: Vec::new(),
+        options,
         parameters: None,
     };
     let output = Output::new(PrintFormat::Json);
@@ -170,9 +174,48 @@ fn what_a_table_says_of_late_and_dropped_jobs_is_what_a_run_is_judged_by() {
     assert_eq!(allowances(lists), [row.clone(), row]);
     let expected: [&[usize]; 4] = [&[0, 1], &[0], &[1], &[0, 1]];
     assert_eq!(places(lists), expected);
-    assert_eq!(overhead(lists, &settings()), Service::from_micros(500));
-    let said = terms(lists, &settings());
+    assert_eq!(
+        overhead(&session, lists, &settings()),
+        Service::from_micros(500)
+    );
+    let said = terms(&session, lists, &settings());
     assert!(said.contains("500us later than the table says"), "{said}");
+}
+
+/// The looks of a heartbeat take time of the CPU that it shares with workers: frames of 10 ms have to have it to spare.
+#[test]
+fn what_a_heartbeat_looks_is_in_what_a_frame_has_to_spare_where_it_shares_a_cpu() {
+    let framed = |options: &[&str]| {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        session_with(FRAMES, "ftts", ("lo", options))
+    };
+    let by = |monitor, pace_ns| Settings {
+        mechanism: Mechanism::Sigrist2015,
+        monitor: Some(monitor),
+        pace_ns: Some(pace_ns),
+        ..settings()
+    };
+    let of_settings = |session: &Session, settings: &Settings| {
+        let (_, lists) = of(session).unwrap();
+        overhead(session, lists, settings)
+    };
+    let shared = framed(&[]);
+    let deadline = of_settings(&shared, &by(Monitor::Manager, 1_000_000));
+    // Two levels and one more, and two jobs.
+    assert_eq!(deadline, Service::from_micros(700));
+    let [often, seldom] =
+        [1_000_000, 3_000_000].map(|pace| of_settings(&shared, &by(Monitor::Heartbeat, pace)));
+    let looks = |count: u64| deadline.saturating_add(Service::from_nanos(count * 31_250));
+    assert_eq!((often, seldom), (looks(10), looks(4)));
+    let own = framed(&["dispatcher=own"]);
+    assert_eq!(
+        of_settings(&own, &by(Monitor::Heartbeat, 1_000_000)),
+        deadline
+    );
+    // What the longest frame has is a millisecond.
+    assert!(check(&shared, &by(Monitor::Heartbeat, 2_000_000)).is_ok());
+    let failure = check(&shared, &by(Monitor::Heartbeat, 300_000)).unwrap_err();
+    assert!(failure.why.contains("to spare"), "{}", failure.why);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use vestal_bench::primitives::Effort;
 use vestal_linux::{Ended, ErrorKind, Recording, Report, RunError};
 use vestal_policy::{Cluster, Precision, Refusal};
 use vestal_result::bench::Primitive;
@@ -151,9 +152,13 @@ fn recording(
 }
 
 /// Measures what the mechanisms of real runs cost here.
-pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
-    let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
-    let measured = vestal_bench::primitives::measure();
+pub(crate) fn primitives(is_quick: bool, output: &Output) -> Result<Vec<Primitive>, Failure> {
+    let (effort, seconds) = match is_quick {
+        true => (Effort::Quick, 2),
+        false => (Effort::Full, 4),
+    };
+    let progress = ClockProgress::start(output, "measuring", Duration::from_secs(seconds));
+    let measured = vestal_bench::primitives::measure(effort);
     drop(progress);
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
     let costs = measured.iter();

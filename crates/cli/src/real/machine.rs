@@ -4,7 +4,7 @@ use super::Settings;
 use super::{frames, parts, threads};
 use crate::quantity::{apart, short};
 use crate::session::Session;
-use vestal_core::Service;
+use vestal_core::{Duration, Service};
 use vestal_linux::report::{
     Cause, CpuReport, Detections, EnforcementReport, MachineReport, MonitoringReport, StolenTime,
     Suspensions,
@@ -54,7 +54,7 @@ pub(super) fn machine_lines(
     lines.extend(report.frames.as_ref().and_then(frames::paper_line));
     if let (Some(found), Some((_, lists))) = (&report.frames, frames::of(session)) {
         lines.extend(frames::lines(found, lists));
-        lines.push(frames::terms(lists, settings));
+        lines.push(frames::terms(session, lists, settings));
     }
     lines.extend(skew_line(report));
     if report.continued > 0 {
@@ -163,7 +163,7 @@ fn enforcement_lines(
             "granularity obtained: {granularity} (99th percentile of a trial)"
         ));
     }
-    lines.extend(monitoring_line(cpu));
+    lines.extend(monitoring_line(report.mechanism, cpu));
     lines.extend(server_line(enforcement));
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
@@ -189,22 +189,29 @@ fn enforcement_lines(
     lines
 }
 
-/// How often the monitor had the manager look, and when it found what was used up.
-fn monitoring_line(cpu: &CpuReport) -> Option<String> {
+/// How often the monitor looked or had the manager look, and when it found what was used up.
+fn monitoring_line(mechanism: Mechanism, cpu: &CpuReport) -> Option<String> {
     let monitoring = cpu.monitoring?;
+    let most = most_for_a_job(std::slice::from_ref(cpu));
+    Some(monitoring_words(mechanism, &monitoring, most))
+}
+
+/// The same in words, with the most looks at one job.
+fn monitoring_words(mechanism: Mechanism, monitoring: &MonitoringReport, most: u64) -> String {
     let found = monitoring.detected;
+    // Each task has a thread of its own for that with the last one.
+    let looked = match mechanism {
+        Mechanism::Vestal | Mechanism::Huang2014 => "the monitor had the manager look",
+        Mechanism::Sigrist2015 => "the overrun checkers looked",
+    };
     let beyond = match monitoring.beyond_bound {
         Some(jobs) => format!("; more often than it may for {jobs} jobs"),
         None => String::new(),
     };
-    Some(format!(
-        "the monitor had the manager look {} times, {} times at most for one job{beyond}; it found {} used-up budgets the first time after that, {} the second time, {} later",
-        monitoring.activations,
-        most_for_a_job(std::slice::from_ref(cpu)),
-        found.first,
-        found.second,
-        found.later
-    ))
+    format!(
+        "{looked} {} times, {most} times at most for one job{beyond}; {} used-up budgets were found the first time after that, {} the second time, {} later",
+        monitoring.activations, found.first, found.second, found.later
+    )
 }
 
 /// The most activations that the monitor of any job had.
@@ -333,9 +340,9 @@ fn stolen(stolen: &StolenTime) -> Stolen {
 }
 
 /// What was stolen on all CPUs, by who took it.
-fn stolen_in_all(cpus: &[CpuReport]) -> Vec<Stolen> {
+fn stolen_in_all<'m>(machines: impl Iterator<Item = &'m MachineReport>) -> Vec<Stolen> {
     let mut all: Vec<Stolen> = Vec::new();
-    for each in cpus.iter().flat_map(|cpu| &cpu.machine.stolen).map(stolen) {
+    for each in machines.flat_map(|machine| &machine.stolen).map(stolen) {
         let same = |known: &&mut Stolen| (&known.cause, &known.name) == (&each.cause, &each.name);
         match all.iter_mut().find(same) {
             Some(known) => known.ns = known.ns.saturating_add(each.ns),
@@ -355,11 +362,12 @@ fn joined<T>(
 }
 
 /// What the machine did on all CPUs of the run: counts and times are sums, extremes those of all; a median is the
-/// largest of theirs.
+/// largest of theirs. What is taken from the dispatcher of arrivals keeps all CPUs, so it counts where it is.
 pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
     let cpus = report.cpus.as_slice();
     // No budget is watched: only the order of the table is kept.
     let walked = report.frames.is_some();
+    let machines = report.all_cpus().map(|cpu| &cpu.machine);
     let sum = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).sum();
     let most = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).max().unwrap_or(0);
     let overshoot = cpus.iter().map(|cpu| cpu.enforcement.overshoot);
@@ -372,11 +380,17 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
         joined(cpus, |cpu| cpu.suspensions.map(figure), u64::saturating_add)
     };
     Machine {
-        gaps: sum(&|cpu| cpu.machine.gaps),
-        longest_gap_ns: most(&|cpu| cpu.machine.longest_gap.as_nanos()),
-        lost_ns: sum(&|cpu| cpu.machine.lost.as_nanos()),
+        gaps: machines.clone().map(|machine| machine.gaps).sum(),
+        longest_gap_ns: {
+            let longest = machines.clone().map(|machine| machine.longest_gap);
+            longest.max().map_or(0, Duration::as_nanos)
+        },
+        lost_ns: {
+            let lost = machines.clone().map(|machine| machine.lost.as_nanos());
+            lost.sum()
+        },
         missed_outside_gaps: report.jobs.missed_outside_gaps,
-        stolen: stolen_in_all(cpus),
+        stolen: stolen_in_all(machines),
         enforced: Some(Enforced {
             dispatch: dispatch.word().to_owned(),
             inversions: joined(cpus, |cpu| cpu.inversions, u64::saturating_add),
@@ -425,7 +439,34 @@ fn monitors(cpus: &[CpuReport]) -> String {
 /// Notices, mode changes, notes and trace records that are missing.
 fn lost_in_all(report: &Report) -> u64 {
     let records = report.recorded.map_or(0, |recorded| recorded.lost);
-    let cpus = report.cpus.iter();
+    let cpus = report.all_cpus();
     let lost = cpus.flat_map(|cpu| [cpu.lost_notices, cpu.modes_lost, cpu.lost_notes]);
     lost.fold(records, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_the_paper_s_threads_checkers_look_and_no_manager() {
+        let found = MonitoringReport {
+            activations: 7,
+            ..MonitoringReport::default()
+        };
+        let words = |mechanism| monitoring_words(mechanism, &found, 2);
+        for mechanism in [Mechanism::Vestal, Mechanism::Huang2014] {
+            let words = words(mechanism);
+            assert!(
+                words.starts_with("the monitor had the manager look 7 times, 2 times at most"),
+                "{words}"
+            );
+        }
+        let words = words(Mechanism::Sigrist2015);
+        assert!(
+            words.starts_with("the overrun checkers looked 7 times, 2 times at most"),
+            "{words}"
+        );
+        assert!(!words.contains("manager"), "{words}");
+    }
 }

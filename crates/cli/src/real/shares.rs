@@ -67,6 +67,9 @@ fn of(report: &Report) -> ShareRun {
             Some(counts) => events.with_frames(counts.total, counts.skipped, counts.lowest_skipped),
             None => events,
         },
-        lost_ns: cpus.iter().map(|cpu| cpu.machine.lost.as_nanos()).sum(),
+        lost_ns: {
+            let lost = report.all_cpus().map(|cpu| cpu.machine.lost.as_nanos());
+            lost.sum()
+        },
     }
 }

@@ -6,11 +6,11 @@ use vestal_linux::report::{self, CpuReport};
 use vestal_linux::{Report, Summary};
 use vestal_result::run::{BusyPeriods, Cost, Reaction, ThreadCost, ThreadCosts, Wakeups};
 
-/// The run's own threads, those of all CPUs together.
+/// The run's own threads, those of all CPUs together, also of one that has no jobs.
 pub(super) fn costs(report: &Report) -> ThreadCosts {
     let mut costs = ThreadCosts::default();
     add_cost(&mut costs.watchdog, report.watchdog);
-    for threads in report.cpus.iter().map(|cpu| &cpu.threads) {
+    for threads in report.all_cpus().map(|cpu| &cpu.threads) {
         add_cost(&mut costs.manager, threads.manager);
         add_cost(&mut costs.idle, threads.idle);
         add_cost(&mut costs.dispatcher, threads.dispatcher);

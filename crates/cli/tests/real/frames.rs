@@ -4,6 +4,8 @@ use super::support::stops::{Ending, stops};
 use super::support::{Scratch, repository, vestal};
 use serde_json::Value;
 use std::time::Duration;
+use vestal_core::{DropReason, Event, JobId, TaskId};
+use vestal_trace::{Record, What};
 
 const FRAMES: &str = "examples/frames.toml";
 
@@ -143,35 +145,168 @@ fn cpus_of_the_set_may_share_those_of_the_machine() {
     }
 }
 
+/// How long a frame of the example is, and how old one may be when its LO sub-frame begins: 3 ms for the HI jobs, half a
+/// millisecond beside.
+const FRAME: Duration = Duration::from_millis(10);
+const LATEST: Duration = Duration::from_micros(3_500);
+
+/// A run beside a thief, with its trace: what it came to, and an account of each frame whose LO jobs were dropped and of which
+/// stolen time does not show why.
+struct Robbed {
+    exit: i32,
+    stderr: String,
+    result: Value,
+    unexplained: String,
+}
+
+/// A thread of another process above all of the run takes CPU 1 for `burst` of each `period` milliseconds.
+fn robbed(span: &str, thief: i32, more: &[&str]) -> Robbed {
+    let scratch = Scratch::new("frames-robbed");
+    let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
+    let fixed = ["run", FRAMES, "--policy", "ftts", "--cpus", "0,1"];
+    let options = ["--scenario", "lo", "--for", span, "--trace", &trace];
+    let done = vestal(&[&fixed[..], &options, &["--format", "json"], more].concat());
+    vestal_linux::fault::reap(thief).unwrap();
+    let (_, records) = super::support::traces::read(trace.as_ref());
+    Robbed {
+        exit: done.exit,
+        result: done.json(),
+        unexplained: unexplained(&records),
+        stderr: done.stderr,
+    }
+}
+
+impl Robbed {
+    /// What is dropped and late, and of that what stolen time alone explains.
+    fn counts(&self) -> [[u64; 2]; 2] {
+        let count =
+            |part: &str, keys: [&str; 2]| keys.map(|key| self.result[part][key].as_u64().unwrap());
+        [
+            count("frames", ["unprovoked", "unprovoked_undecided"]),
+            count("jobs", ["missed_guaranteed", "missed_undecided"]),
+        ]
+    }
+
+    /// All of it is.
+    fn is_undecided(&self) -> bool {
+        self.counts()
+            .iter()
+            .all(|[all, undecided]| all == undecided)
+    }
+
+    /// What a failure needs to be understood.
+    fn account(&self) -> String {
+        let machine = &self.result["machine"];
+        format!(
+            "{} {}\nstolen: {} in {} gaps, the longest {} ns; reactions: {}\n{}",
+            self.result["frames"],
+            self.result["jobs"],
+            machine["stolen"],
+            machine["gaps"],
+            machine["longest_gap_ns"],
+            machine["own"]["reactions_ns"],
+            self.unexplained
+        )
+    }
+}
+
+/// Of each frame whose LO jobs were dropped: what lacked, what was stolen since the frame before, and if that is less all that was
+/// recorded from there until the frame after. At most of three.
+fn unexplained(records: &[Record]) -> String {
+    let at = |record: &Record| Duration::from_nanos(record.at.as_nanos());
+    let frame_of = |at: Duration| (at.as_nanos() / FRAME.as_nanos()) as u32;
+    let drops = records.iter().filter(|record| {
+        matches!(
+            record.what,
+            What::Notice(Event::Dropped { .. }) | What::Dropped { .. }
+        )
+    });
+    let mut dropped: Vec<(u32, Duration)> = drops
+        .map(|record| (frame_of(at(record)), at(record)))
+        .collect();
+    dropped.dedup_by_key(|(frame, _)| *frame);
+    let mut text = String::new();
+    for (frame, decided) in dropped {
+        let since = FRAME * frame.saturating_sub(1);
+        let lacking = decided.saturating_sub(FRAME * frame + LATEST);
+        let stolen = records.iter().filter_map(|record| {
+            let What::Gap { length, .. } = record.what else {
+                return None;
+            };
+            let from = at(record).saturating_sub(Duration::from_nanos(length.as_nanos()));
+            Some(at(record).min(decided).saturating_sub(from.max(since)))
+        });
+        let stolen: Duration = stolen.sum();
+        if stolen >= lacking || text.lines().count() > 600 {
+            continue;
+        }
+        text += &format!(
+            "frame {frame}: dropped at {decided:?}, {lacking:?} lacked, {stolen:?} stolen\n"
+        );
+        let window = since..decided + FRAME;
+        for record in records.iter().filter(|record| window.contains(&at(record))) {
+            text += &format!("{:?} {:?}\n", at(record), record.what);
+        }
+    }
+    text
+}
+
+/// HI jobs take exactly C(LO) here: of a frame half a millisecond is left for all that is not theirs. What a hypervisor takes in the middle of
+/// one of our threads, on whose account it is, the run is blamed for, about once in a minute of runs: so one run in three may be so. A theft that
+/// nobody notes would be in each, as there are dozens of them.
+#[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
+fn robbed_and_undecided(span: &str, thief: impl Fn() -> i32, more: &[&str]) -> Robbed {
+    for _ in 1..3 {
+        let robbed = robbed(span, thief(), more);
+        if robbed.is_undecided() {
+            return robbed;
+        }
+        eprintln!("once more: {}", robbed.account());
+    }
+    robbed(span, thief(), more)
+}
+
 /// A thread of another process above all of the run takes 4 ms of each 27 ms from CPU 1: more than the HI sub-frame of a frame
 /// of 10 ms has to spare. No job needs more than at LO, so a proof says that none is dropped.
 #[test]
 fn what_others_take_on_one_cpu_leaves_it_undecided_why_jobs_were_dropped() {
-    for (tolerant, exit) in [(false, 5), (true, 0)] {
-        let thief = vestal_linux::fault::fork_thief(1, 99, (4, 27, 1_500)).unwrap();
-        let options = [
-            "run",
-            FRAMES,
-            "--policy",
-            "ftts",
-            "--cpus",
-            "0,1",
-            "--scenario",
-            "lo",
-            "--for",
-            "1s",
-            "--format",
-            "json",
-            "--tolerate-stolen-time",
-        ];
-        let done = vestal(&options[..options.len() - usize::from(!tolerant)]);
-        vestal_linux::fault::reap(thief).unwrap();
-        let frames = &done.json()["frames"];
-        assert!(frames["unprovoked"].as_u64() >= Some(1), "{frames}");
-        assert_eq!(frames["unprovoked_undecided"], frames["unprovoked"]);
-        assert_eq!(done.exit, exit, "{}", done.stderr);
-        assert!(done.stderr.contains("although no job had needed more"));
+    let thief = || vestal_linux::fault::fork_thief(1, 99, (4, 27, 1_500)).unwrap();
+    for (more, exit) in [(&[][..], 5), (&["--tolerate-stolen-time"], 0)] {
+        let run = robbed_and_undecided("1s", thief, more);
+        let [[dropped, _], _] = run.counts();
+        assert!(dropped >= 1, "{}", run.account());
+        assert!(run.is_undecided(), "{}", run.account());
+        assert_eq!(run.exit, exit, "{}{}", run.stderr, run.account());
+        assert!(run.stderr.contains("although no job had needed more"));
     }
+}
+
+/// The account of a run that was robbed of 4 ms in frame 7, and of one that was not.
+#[test]
+fn a_frame_that_was_dropped_is_accounted_for_unless_what_was_stolen_shows_why() {
+    let at = |micros: u64, what| Record {
+        at: vestal_core::Instant::from_nanos(micros * 1_000),
+        what,
+    };
+    let job = JobId {
+        task: TaskId(2),
+        sequence: 7,
+    };
+    let why = DropReason::Mode;
+    let dropped = at(76_900, What::Notice(Event::Dropped { job, why }));
+    let gap = |micros| {
+        let length = vestal_core::Duration::from_micros(micros);
+        let cpu = vestal_core::CpuId(1);
+        at(75_000, What::Gap { cpu, length })
+    };
+    assert_eq!(unexplained(&[gap(4_000), dropped]), "");
+    assert_eq!(unexplained(&[gap(3_400), dropped]), "");
+    let text = unexplained(&[gap(3_399), dropped]);
+    assert!(
+        text.starts_with("frame 7: dropped at 76.9ms, 3.4ms lacked, 3.399ms stolen"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 3, "{text}");
 }
 
 /// The same of a thief that comes a microsecond later every second frame. In the 200 seconds of `VESTAL_CAMPAIGN=long` it comes at
@@ -186,21 +321,12 @@ fn a_thief_is_found_at_whichever_instant_of_a_frame_it_comes() {
         (2, 27, 1)
     };
     let times = (4, period, 1_000 * (seconds + 1));
-    let thief = vestal_linux::fault::fork_wandering_thief(1, 99, times).unwrap();
-    let span = format!("{seconds}s");
-    let options = ["--scenario", "lo", "--for", &span, "--format", "json"];
-    let fixed = ["run", FRAMES, "--policy", "ftts", "--cpus", "0,1"];
-    let done = vestal(&[&fixed[..], &options].concat());
-    vestal_linux::fault::reap(thief).unwrap();
-    let [jobs, frames] = ["jobs", "frames"].map(|key| done.json()[key].clone());
-    let missed = [&jobs["missed_guaranteed"], &jobs["missed_undecided"]];
-    let dropped = [&frames["unprovoked"], &frames["unprovoked_undecided"]];
-    let what = format!("{jobs} {frames}");
-    assert_eq!(missed[0], missed[1], "{what}");
-    assert_eq!(dropped[0], dropped[1], "{what}");
-    let found = [missed, dropped].map(|[all, _]| all.as_u64().unwrap());
-    assert!(found.iter().sum::<u64>() >= least, "{what}");
-    assert_eq!(done.exit, 5, "{}", done.stderr);
+    let thief = || vestal_linux::fault::fork_wandering_thief(1, 99, times).unwrap();
+    let run = robbed_and_undecided(&format!("{seconds}s"), thief, &[]);
+    assert!(run.is_undecided(), "{}", run.account());
+    let found = run.counts().map(|[all, _]| all);
+    assert!(found.iter().sum::<u64>() >= least, "{}", run.account());
+    assert_eq!(run.exit, 5, "{}", run.stderr);
 }
 
 /// No manager shows that it lives, and no watchdog waits for that.

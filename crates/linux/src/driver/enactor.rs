@@ -9,6 +9,7 @@ use crate::armed::Armed;
 use crate::control::{Control, Traced};
 use crate::feature::slack::{self, Incomplete};
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
+use crate::pace::LeastWait;
 use crate::request::Request;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
@@ -28,6 +29,8 @@ pub(crate) struct Enactor {
     wake: Option<Instant>,
     slices: Slices,
     incomplete: Incomplete,
+    /// Per task: what its monitor waits at least after a look.
+    least: Vec<LeastWait<u64>>,
 }
 
 impl Enactor {
@@ -38,6 +41,7 @@ impl Enactor {
             wake: None,
             slices: Slices::new(tasks),
             incomplete: Incomplete::new(tasks),
+            least: vec![LeastWait::default(); tasks],
         }
     }
 
@@ -314,19 +318,24 @@ impl Enactor {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`cpu::monitors`). Those of all others stand still,
     /// with a monitor that keeps the remainder.
-    fn rearm(&self, control: &Control<'_>) {
+    fn rearm(&mut self, control: &Control<'_>) {
         let mut is_armed = false;
         for task in control.tasks.by_rank() {
-            if task.running_ready().is_none() {
+            let Some(sequence) = task.running_ready() else {
                 continue;
-            }
+            };
             if control.terms.pauses_monitors() && is_armed {
                 if let Some(monitor) = task.monitor.get() {
                     monitor.stop();
                 }
                 continue;
             }
-            if let Some(Armed::Wall(_)) = task.arm_for_the_rest(control.terms.bound_nanos) {
+            let (executed, bound) = (task.jobs.executed(), control.terms.bound_nanos);
+            let least = self.least.get_mut(task.id.index());
+            let wait = least.map_or(bound, |least| {
+                least.after(sequence, executed.unwrap_or(0), bound)
+            });
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest(wait) {
                 if !control.terms.pauses_monitors() {
                     return;
                 }

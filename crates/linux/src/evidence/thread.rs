@@ -9,6 +9,7 @@ use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Wait
 use crate::recording::Tracer;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
+use vestal_core::TaskId;
 
 /// A look at the clocks.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,17 @@ impl Intervals {
     /// The clock when the CPU ended; none if it has not.
     pub(crate) fn stopped_at(&self) -> Option<u64> {
         Some(self.cpu.stopped_at.get()).filter(|&stopped| stopped > 0)
+    }
+
+    /// Whether no thread of the run has its CPU without saying so.
+    pub(crate) fn says_who_is_there(&self) -> bool {
+        self.cpu.terms.duties.is_walked()
+    }
+
+    /// Whether no task but this one has a job on its CPU that has begun and not ended.
+    pub(crate) fn has_no_job_but(&self, task: TaskId) -> bool {
+        let mut others = self.cpu.tasks.iter().filter(|other| other.id != task);
+        others.all(|other| other.jobs.running().is_none())
     }
 
     /// Its job burns, and looks at the clock.

@@ -4,7 +4,7 @@ use super::barrier::Meeting;
 use super::domain::Domain;
 use crate::stamps::{Stamp, Stamps};
 use crate::sys::clock::monotonic_nanos;
-use crate::words::Latest;
+use crate::words::{Latest, Opening, Openings, Passed, Ticket};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -20,18 +20,11 @@ pub(super) struct Common {
     /// that is over, also where a body does not return.
     begun: Vec<Latest<u64>>,
     /// Where threads wait for each other: one for each number of them that there may be, the least first.
-    meetings: Vec<Box<dyn Meeting>>,
+    meetings: Vec<MeetingPlace>,
     /// For how long who waits there keeps its processor, in nanoseconds.
     pub(super) keeps_nanos: u64,
     /// How it is measured how long something takes.
     pub(super) stamps: Stamps,
-    /// When the barrier was opened last, and what that is measured by: written by who opens it, which is one at a time,
-    /// before it does.
-    opened: Latest<u64>,
-    opened_ticks: Latest<u64>,
-    /// The clock when it was open: before `opened` until whoever opened it last has done so. Nothing kept those that waited
-    /// from then on but the machine.
-    let_go: Latest<u64>,
 }
 
 impl Common {
@@ -46,12 +39,9 @@ impl Common {
             freed: Latest::default(),
             held: Latest::default(),
             begun: (0..cpus).map(|_| Latest::default()).collect(),
-            meetings,
+            meetings: meetings.into_iter().map(MeetingPlace::new).collect(),
             keeps_nanos,
             stamps,
-            opened: Latest::default(),
-            opened_ticks: Latest::default(),
-            let_go: Latest::default(),
         }
     }
 
@@ -102,54 +92,75 @@ impl Common {
     }
 
     /// Where so many threads more than the least number meet; none if there are never so many.
-    pub(super) fn meeting(&self, more: usize) -> Option<&dyn Meeting> {
-        self.meetings.get(more).map(AsRef::as_ref)
+    pub(super) fn meeting(&self, more: usize) -> Option<&MeetingPlace> {
+        self.meetings.get(more)
     }
 
     /// Nobody waits any more, for ever: see [`Meeting::close`].
     pub(super) fn close(&self) {
-        self.meetings.iter().for_each(|meeting| meeting.close());
+        let places = self.meetings.iter();
+        places.for_each(|place| place.meeting.close());
     }
 
-    /// Whoever came last is about to let all go on; says when.
-    pub(super) fn begin_to_open(&self) -> Stamp {
-        let now = self.stamps.now();
-        self.opened.set(now.monotonic);
-        self.opened_ticks.set(now.ticks);
+    /// How many jobs the walker of a CPU has begun.
+    pub(super) fn begun(&self, cpu: usize) -> usize {
+        let begun = self.begun.get(cpu).map_or(0, Latest::get);
+        usize::try_from(begun).unwrap_or(usize::MAX)
+    }
+}
+
+/// A barrier, and when it was opened. By the threads of a paper those of one round may come to look at that when others have met
+/// there again, or at another one: so it is remembered by barrier and round.
+#[derive(Debug)]
+pub(super) struct MeetingPlace {
+    meeting: Box<dyn Meeting>,
+    openings: Openings,
+}
+
+impl MeetingPlace {
+    fn new(meeting: Box<dyn Meeting>) -> Self {
+        let openings = Openings::default();
+        Self { meeting, openings }
+    }
+
+    /// To be drawn before others can know that its owner has come: see [`Meeting`].
+    pub(super) fn ticket(&self) -> Ticket {
+        self.meeting.ticket()
+    }
+
+    /// Waits until the round of the ticket is over, or all are.
+    pub(super) fn wait(&self, ticket: Ticket) -> Passed {
+        self.meeting.wait(ticket)
+    }
+
+    /// Whoever came last, with this ticket, is about to let all go on; says when.
+    pub(super) fn begin_to_open(&self, ticket: Ticket, stamps: Stamps) -> Stamp {
+        let now = stamps.now();
+        self.openings.begin(ticket, [now.monotonic, now.ticks]);
         now
     }
 
     /// And does so; says how long it took since then.
-    pub(super) fn open(&self, meeting: &dyn Meeting, since: Stamp) -> u64 {
-        meeting.open();
-        let took = self.stamps.since(since);
-        self.let_go.set(since.monotonic.saturating_add(took));
+    pub(super) fn open(&self, ticket: Ticket, (since, stamps): (Stamp, Stamps)) -> u64 {
+        self.meeting.open();
+        let took = stamps.since(since);
+        self.openings
+            .end(ticket, since.monotonic.saturating_add(took));
         took
     }
 
-    /// From when on nothing keeps those that waited but the machine, at `now`: whoever opens the barrier may be slow, which
-    /// is the run's own.
-    pub(super) fn let_go(&self, opened: Stamp, now: Stamp) -> u64 {
-        let let_go = self.let_go.get();
-        if let_go >= opened.monotonic {
-            let_go.min(now.monotonic)
-        } else {
-            now.monotonic
-        }
-    }
-
-    /// When that was; the same until all that waited have come again.
-    pub(super) fn opened(&self) -> Stamp {
-        Stamp {
-            monotonic: self.opened.get(),
-            ticks: self.opened_ticks.get(),
-        }
-    }
-
-    /// How many that are.
-    pub(super) fn begun(&self, cpu: usize) -> usize {
-        let begun = self.begun.get(cpu).map_or(0, Latest::get);
-        usize::try_from(begun).unwrap_or(usize::MAX)
+    /// When the round of a ticket was opened, for a thread that goes on `now`, and from when on nothing has kept that but the
+    /// machine: whoever opens may be slow, which is the run's own. Of a round that is too long ago nothing is known, and
+    /// nobody is said to have been kept from going on.
+    pub(super) fn opened(&self, ticket: Ticket, now: Stamp) -> (Stamp, u64) {
+        let Some(Opening { at, ticks, done }) = self.openings.of(ticket) else {
+            return (now, now.monotonic);
+        };
+        let since = Stamp {
+            monotonic: at,
+            ticks,
+        };
+        (since, done.unwrap_or(u64::MAX).min(now.monotonic))
     }
 }
 
@@ -183,5 +194,36 @@ impl Drop for Taken<'_> {
         let held = now.saturating_sub(self.since);
         self.freed.set(now);
         self.held.set(self.held.get().saturating_add(held));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::barrier::Barrier;
+    use crate::frames::barrier::meeting;
+
+    /// Two meet; one of them does not get its CPU before two others have met there, much later.
+    #[test]
+    fn who_goes_on_late_learns_when_its_own_round_was_opened() {
+        for kind in [Barrier::Futex, Barrier::Spin] {
+            let place = MeetingPlace::new(meeting(kind, 2, false, Stamps::Monotonic).unwrap());
+            let (own, stamps) = (place.ticket(), Stamps::Monotonic);
+            let opened = place.begin_to_open(own, stamps);
+            let done = opened.monotonic + place.open(own, (opened, stamps));
+            let later = place.ticket();
+            let second = place.begin_to_open(later, stamps);
+            place.open(later, (second, stamps));
+            assert!(second.monotonic > opened.monotonic);
+            let now = stamps.now();
+            let (since, let_go) = place.opened(own, now);
+            assert_eq!((since.monotonic, let_go), (opened.monotonic, done));
+            assert_eq!(place.opened(later, now).0.monotonic, second.monotonic);
+            // Whoever opens it is still at it: what is slow is the run itself.
+            let third = place.ticket();
+            let opened = place.begin_to_open(third, stamps);
+            let (since, let_go) = place.opened(third, now);
+            assert_eq!((since.monotonic, let_go), (opened.monotonic, now.monotonic));
+        }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use launch::execute;
 
 use crate::account::{FrameFacts, FrameTask, LATE_WAKE_NANOS, SWITCH_NANOS_MAX, TaskFacts};
 use crate::barrier::Barrier;
-use crate::config::{Config, TOLERANCE_MIN};
+use crate::config::{Config, Dispatcher, TOLERANCE_MIN};
 use crate::decider::MakeScheduler;
 use crate::initialisation::Initialisation;
 use crate::stamps::Clock;
@@ -58,11 +58,31 @@ pub fn overhead(levels: usize, jobs: usize) -> Service {
 }
 
 /// The same by the threads of Sigrist et al. (RTAS 2015, section VI-A): as much for one more level, because a frame begins with two
-/// more wake-ups, and for each job half a level, because its worker has to be woken.
+/// more wake-ups, and for each job half a level, because its worker has to be woken. Beyond that what `looks` of an overrun checker
+/// take of the CPU in a frame.
 #[must_use]
-pub fn overhead_of_sigrist2015(levels: usize, jobs: usize) -> Service {
+pub fn overhead_of_sigrist2015(levels: usize, jobs: usize, looks: u64) -> Service {
     let woken = Service::from_nanos((jobs as u64).saturating_mul(62_500));
-    overhead(levels.saturating_add(1), jobs).saturating_add(woken)
+    overhead(levels.saturating_add(1), jobs)
+        .saturating_add(woken)
+        .saturating_add(of_looks(looks))
+}
+
+/// What so many looks of an overrun checker take of the CPU of a worker: each the two switches to the checker's thread and back,
+/// and what that notes.
+fn of_looks(looks: u64) -> Service {
+    Service::from_nanos(looks.saturating_mul(LOOK_NANOS))
+}
+
+/// One of them: half of what a wake-up takes. On a virtual machine few take longer.
+const LOOK_NANOS: u64 = 31_250;
+
+/// How often an overrun checker that looks each `period` does so in a frame, at most; never where it has no period.
+#[must_use]
+pub fn looks_in_frame(length: Duration, period: Option<Duration>) -> u64 {
+    period.map_or(0, |period| {
+        length.as_nanos().div_ceil(period.as_nanos().max(1))
+    })
 }
 
 /// What is ours of that overhead, and what the machine's.
@@ -76,7 +96,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Of that overhead, with so many jobs and wake-ups.
+    /// Of that overhead without what looks take, with so many jobs and wake-ups.
     fn of(overhead: Service, jobs: usize, wakes: usize) -> Self {
         let half = overhead.as_nanos() / 2;
         let [jobs, wakes] = [jobs, wakes].map(|count| (count as u64).max(1));
@@ -130,19 +150,28 @@ impl Frames {
         config
             .tolerance
             .unwrap_or_else(|| match config.is_of_sigrist2015() {
-                true => overhead_of_sigrist2015(levels, jobs),
+                true => overhead_of_sigrist2015(levels, jobs, self.looks(config)),
                 false => overhead(levels, jobs),
             })
+    }
+
+    /// How often an overrun checker looks in a frame on a CPU that has workers, whether there is a reason or not.
+    fn looks(&self, config: &Config) -> u64 {
+        match config.dispatcher {
+            Dispatcher::Shared => looks_in_frame(self.length, config.period()),
+            Dispatcher::Own(_) => 0,
+        }
     }
 
     /// What is ours of that overhead, and what the machine's.
     fn spare(&self, overhead: Service, config: &Config) -> Spare {
         let (levels, jobs) = self.size();
-        let wakes = match config.is_of_sigrist2015() {
-            true => levels.saturating_add(1).saturating_add(jobs),
-            false => levels,
-        };
-        Spare::of(overhead, jobs, wakes)
+        if !config.is_of_sigrist2015() {
+            return Spare::of(overhead, jobs, levels);
+        }
+        let wakes = levels.saturating_add(1).saturating_add(jobs);
+        let rest = overhead.saturating_sub(of_looks(self.looks(config)));
+        Spare::of(rest, jobs, wakes)
     }
 
     /// By frame of the cycle and level, how old the frame may be when the sub-frame of that level begins.
@@ -334,6 +363,26 @@ mod tests {
             );
             assert_eq!(spare.tolerance, TOLERANCE_MIN, "{levels} {jobs}");
         }
+        // Looks that the checker takes whether there is a reason or not are no room for anything else.
+        let by = |monitor, dispatcher| Config {
+            mechanism: crate::Mechanism::Sigrist2015,
+            monitor,
+            dispatcher,
+            ..Config::new()
+        };
+        let deadline = by(crate::Monitor::Manager, Dispatcher::Shared);
+        let beats = by(crate::Monitor::Heartbeat, Dispatcher::Shared);
+        let elsewhere = by(crate::Monitor::Heartbeat, Dispatcher::Own(None));
+        let all = |config: &Config| {
+            let overhead = table.overhead(config);
+            (overhead, table.spare(overhead, config))
+        };
+        let (usual, spare) = all(&deadline);
+        assert_eq!(usual, micros(700));
+        // Ten of them in a frame of 10 ms.
+        let of_looks = Service::from_nanos(312_500);
+        assert_eq!(all(&beats), (usual.saturating_add(of_looks), spare));
+        assert_eq!(all(&elsewhere), (usual, spare));
         let spare = Spare::of(micros(60), 3, 2);
         assert_eq!(
             (spare.tolerance, spare.late_wake_nanos),

@@ -1,7 +1,6 @@
 //! How a thread of a run with a frame table waits for the domain and at barriers, and what it notes of that.
 
-use super::barrier::Meeting;
-use super::common::{Common, Taken};
+use super::common::{Common, MeetingPlace, Taken};
 use super::record::WalkRecord;
 use crate::account::{Duty, Thread, Wanted};
 use crate::evidence::Intervals;
@@ -62,7 +61,7 @@ fn free_since(begun: u64, [before, after]: [u64; 2]) -> u64 {
 /// was closed for good.
 pub(super) fn meet(
     common: &Common,
-    (meeting, ticket): (&dyn Meeting, Ticket),
+    (meeting, ticket): (&MeetingPlace, Ticket),
     (own, trace): Own<'_>,
     duty: Duty,
     (record, counts): (&mut WalkRecord, bool),
@@ -73,10 +72,7 @@ pub(super) fn meet(
     trace.inspect(|trace| trace.open());
     let now = common.stamps.now();
     let (since, wanted) = match passed {
-        Passed::Open => {
-            let since = common.opened();
-            (since, common.let_go(since, now))
-        }
+        Passed::Open => meeting.opened(ticket, now),
         Passed::Closed => (now, now.monotonic),
     };
     own.wake(Wanted::Since(wanted), now.monotonic);

@@ -1,7 +1,6 @@
 //! A walker: the thread that runs the jobs of one CPU, sub-frame by sub-frame.
 
-use super::barrier::Meeting;
-use super::common::{Common, Taken};
+use super::common::{Common, MeetingPlace, Taken};
 use super::domain::{Step, Turn, cpu_of};
 use super::record::WalkRecord;
 use super::waits;
@@ -89,7 +88,7 @@ struct Walk<'w, 'a> {
     /// Of its CPU in the set.
     index: usize,
     common: &'w Common,
-    meeting: &'w dyn Meeting,
+    meeting: &'w MeetingPlace,
     worker: &'w mut RunningWorker<'a>,
     bodies: Vec<Bodies>,
     /// Those of the present sub-frame, by the numbers of the CPU.
@@ -107,7 +106,7 @@ impl<'w> Walk<'w, '_> {
         // The threads are let go before the run begins.
         self.wait_until(Instant::EPOCH);
         while !self.is_ending() {
-            // Drawn before the domain is looked at: see `Meeting`.
+            // Drawn before the domain is looked at: see `MeetingPlace`.
             let ticket = self.meeting.ticket();
             match self.turn()? {
                 Turn::Walk(barrier) => {
@@ -208,12 +207,13 @@ impl<'w> Walk<'w, '_> {
             self.meet(ticket);
             return Ok(());
         }
-        let opened = self.common.begin_to_open();
+        let stamps = self.common.stamps;
+        let opened = self.meeting.begin_to_open(ticket, stamps);
         #[cfg(feature = "real")]
         self.worker
             .own
             .delay(crate::fault::point::Point::BarrierOpens);
-        let took = self.common.open(self.meeting, opened);
+        let took = self.meeting.open(ticket, (opened, stamps));
         self.record.parts.record(Part::Barrier, took);
         let opened = opened.monotonic;
         self.record.opens.record(opened.saturating_sub(came));

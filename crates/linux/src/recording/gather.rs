@@ -354,7 +354,8 @@ mod tests {
     fn what_the_judge_finds_has_its_place_among_the_records_and_none_behind_what_was_handed_on() {
         let (mut merger, mut tracers, seen, cpu) = merger(1, false);
         let stolen_until = |now| {
-            cpu.notes.write(Note::Away { now, waited: 1 });
+            let (since, waited) = (None, 1);
+            cpu.notes.write(Note::Away { since, now, waited });
         };
         tracers[0].open();
         timer(&mut tracers[1], 3);
@@ -385,8 +386,8 @@ mod tests {
         cpu.run.epoch.set(epoch);
         cpu.notes.write(Note::Run { epoch });
         timer(&mut tracers[1], 3);
-        let (now, waited) = (epoch + 2, 1);
-        cpu.notes.write(Note::Away { now, waited });
+        let (since, now, waited) = (None, epoch + 2, 1);
+        cpu.notes.write(Note::Away { since, now, waited });
         merger.finish(last(None));
         assert_eq!(times(&seen), [2, 3]);
     }

@@ -10,7 +10,7 @@ use crate::account::{Duty, Thread, Wanted};
 use crate::control::Activations;
 use crate::evidence::{Intervals, NotedCpu};
 use crate::meter::Meter;
-use crate::pace::next_beat;
+use crate::pace::{LeastWait, next_beat};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::{self, enter_real_time};
 use crate::words::Watched;
@@ -154,6 +154,9 @@ struct Alarm {
     /// Of a heartbeat: when the run began, and the period.
     beats: Option<(u64, u64)>,
     bound: u64,
+    /// What it waits after a look at least.
+    wait: u64,
+    least: LeastWait<u64>,
     watched: Option<Watched>,
     /// A clock reading; `None`: not before it is called.
     at: Option<u64>,
@@ -169,6 +172,8 @@ impl Alarm {
         Self {
             beats: period.map(|period| (cpu.run.epoch(), period)),
             bound: cpu.terms.bound_nanos,
+            wait: cpu.terms.bound_nanos,
+            least: LeastWait::default(),
             watched: None,
             at: None,
             last: 0,
@@ -182,6 +187,7 @@ impl Alarm {
             return;
         }
         (self.watched, self.is_found) = (watched, false);
+        self.wait = self.bound;
         self.at = watched.map(|watched| self.after(watched.deadline.saturating_sub(executed), now));
     }
 
@@ -189,6 +195,12 @@ impl Alarm {
     fn look(&mut self, executed: u64, now: u64) -> Looked {
         self.last = now;
         let deadline = self.watched.map_or(u64::MAX, |watched| watched.deadline);
+        self.wait = match self.watched {
+            Some(watched) if executed < deadline => {
+                self.least.after(watched.sequence, executed, self.bound)
+            }
+            Some(_) | None => self.bound,
+        };
         self.at = Some(self.after(deadline.saturating_sub(executed), now));
         match executed.checked_sub(deadline) {
             None => Looked::Within,
@@ -204,10 +216,10 @@ impl Alarm {
     fn after(&self, left: u64, now: u64) -> u64 {
         match self.beats {
             Some((epoch, period)) => next_beat(epoch, period, now),
-            // Never sooner after a look than the bound, whatever came between.
+            // Never sooner after a look than that, whatever came between.
             None => now
                 .saturating_add(left)
-                .max(self.last.saturating_add(self.bound)),
+                .max(self.last.saturating_add(self.wait)),
         }
     }
 }
@@ -225,6 +237,8 @@ mod tests {
         Alarm {
             beats,
             bound: 100,
+            wait: 100,
+            least: LeastWait::default(),
             watched: None,
             at: None,
             last: 0,
@@ -286,6 +300,32 @@ mod tests {
             assert!(looks <= now.div_ceil(alarm.bound) + 1, "{every}: {looks}");
             assert!(now >= JOB.deadline * every && now <= (JOB.deadline + 100) * every);
         }
+    }
+
+    /// It takes 12 us to give the CPU back after a look, and the bound is 10 us: what is left of the deadline in the end is less.
+    #[test]
+    fn a_job_gets_to_its_deadline_although_the_bound_is_shorter_than_a_switch() {
+        let mut alarm = Alarm {
+            bound: 10_000,
+            wait: 10_000,
+            ..alarm(None)
+        };
+        let job = Watched {
+            sequence: 3,
+            deadline: 400_000,
+        };
+        alarm.watch(Some(job), 0, 0);
+        let (mut executed, mut looked) = (0, 0);
+        for looks in 1.. {
+            let now = alarm.at.unwrap();
+            executed += (now - looked).saturating_sub(12_000);
+            looked = now;
+            if alarm.look(executed, now) != Looked::Within {
+                break;
+            }
+            assert!(looks < 10, "{executed} executed at {now}");
+        }
+        assert!(executed < 500_000, "{executed}");
     }
 
     #[test]

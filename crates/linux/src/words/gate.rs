@@ -19,6 +19,13 @@ pub(crate) enum Passed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u32);
 
+impl Ticket {
+    /// A number of the round, another one for each of 2^31 in a row.
+    pub(crate) fn round(self) -> u64 {
+        u64::from(self.0 / ONCE)
+    }
+}
+
 /// A gate that one opens for all that wait, and somebody else closes for good.
 ///
 /// Who is going to wait draws its ticket before it says that it has come. Who finds that all have come opens the gate

@@ -30,6 +30,7 @@ mod line;
 mod mailbox;
 #[cfg(all(test, loom))]
 mod models;
+mod openings;
 mod phase;
 mod plan;
 mod question;
@@ -53,6 +54,7 @@ pub(crate) use job::JobWord;
 pub(crate) use latest::Latest;
 pub(crate) use line::Line;
 pub(crate) use mailbox::{Letter, Mailbox};
+pub(crate) use openings::{Opening, Openings};
 pub(crate) use phase::{Phase, Stage};
 pub(crate) use plan::PlanWord;
 pub(crate) use question::Question;

@@ -66,8 +66,13 @@ struct Expected {
 
 fn found(expected: &Expected) {
     let _alone = alone();
-    for how in [How::Burn, How::Sleep] {
-        for (milliseconds, slack_ms) in DELAYS {
+    // A thread that sleeps keeps nobody from the CPU, however long: of these the shortest and the longest do.
+    let [shortest, middle, longest] = DELAYS;
+    for (how, delays) in [
+        (How::Burn, &[shortest, middle, longest][..]),
+        (How::Sleep, &[shortest, longest]),
+    ] {
+        for &(milliseconds, slack_ms) in delays {
             // Undisturbed the manager goes five rounds in 100 ms, three jobs begin, and the CPU is idle once: the
             // delay is to meet each kind of them.
             let every = match expected.duty {
@@ -358,6 +363,26 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
             assert!(took >= Duration::from_micros(5_400), "{what}");
             assert!(took < Duration::from_millis(12), "{what}");
         }
+    }
+}
+
+/// A worker that sleeps when it has just got the CPU, and has read the clock: the kernel says that nobody kept it.
+#[test]
+fn what_a_worker_sleeps_before_its_job_begins_is_its_reaction_and_no_stolen_time() {
+    let _alone = alone();
+    for dispatch in [Dispatch::Native, Dispatch::Managed] {
+        let delay = Delay {
+            point: Point::Woken,
+            how: How::Sleep,
+            milliseconds: 20,
+            every: 4,
+        };
+        let report = once_more_if_stolen(20, SHORT, |span| {
+            executive(dispatch, 38, delay).run(span).unwrap()
+        });
+        let took = reaction(&report, Duty::JobStart);
+        let what = format!("{dispatch:?}: {took:?} in {report:#?}");
+        assert!(took >= Duration::from_millis(18), "{what}");
     }
 }
 

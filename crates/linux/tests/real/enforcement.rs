@@ -11,7 +11,7 @@ use vestal_linux::fault::Fault;
 use vestal_linux::report::ModeChange;
 use vestal_linux::{Ended, Executive, Monitor, Report};
 
-const RUN: Duration = Duration::from_millis(2_000);
+const RUN: Duration = Duration::from_millis(1_200);
 
 /// How late enforcement may be in the median, counted from C plus tolerance.
 const LATE_NANOS_MAX: u64 = 200_000;
@@ -293,7 +293,7 @@ fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
             panic!("two tasks");
         };
         let expected = (0..lo.jobs.released).filter(|&job| overruns(job)).count() as u64;
-        assert!(expected >= 9);
+        assert!(expected >= 6);
         assert!(lo.overruns >= expected && lo.jobs.dropped >= expected);
         // Unless the machine put what it stole on a job's account.
         if is_calm(&report, ms(2)) {
@@ -354,7 +354,7 @@ fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
             })
             .run_well(RUN);
         let raised = raised(&report.cpus[0].modes);
-        assert!(raised.len() >= 9, "{raised:?}");
+        assert!(raised.len() >= 5, "{raised:?}");
         let begun = begun.lock().unwrap();
         for &(rise, fall) in &raised {
             let stale: Vec<_> = begun

@@ -19,7 +19,7 @@ use vestal_linux::{
 };
 use vestal_trace::{Record, Summary};
 
-const RUN: Duration = Duration::from_millis(2_000);
+const RUN: Duration = Duration::from_millis(1_250);
 
 /// One CPU on which a manager dispatches.
 pub(crate) fn managed(
@@ -152,7 +152,7 @@ fn hi_overruns(virtual_percent: Option<u64>) {
             .iter()
             .filter_map(|change| change.cause)
             .collect();
-        assert!(expected.len() >= 7);
+        assert!(expected.len() >= 4);
         for &sequence in &expected {
             let job = JobId {
                 task: TaskId(1),

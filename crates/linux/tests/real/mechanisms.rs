@@ -258,7 +258,7 @@ fn holds_jobs_back(report: &Report) {
 }
 
 /// How often each run is made: the figures are medians, and on a busy machine single ones say little.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 
 /// The middle one of three and more values.
 fn median<T: PartialOrd + Copy, R: Borrow<Report>>(

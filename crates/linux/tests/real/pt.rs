@@ -19,7 +19,7 @@ const SLICES: u32 = 4;
 const SLICE_MS: u64 = 3;
 const BOUNDARY_MS: u64 = 15;
 const PERIOD_MS: u64 = BOUNDARY_MS * SLICES as u64;
-const SPAN_MS: u64 = 1_800;
+const SPAN_MS: u64 = 1_200;
 
 /// Who decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How often the monitor of budgets had the manager look, and when it found what was used up.
+/// How often the monitor of budgets had the manager look, or overrun checkers looked, and when what was used up was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Monitoring {
-    /// How often the manager looked because of it.
+    /// How often the manager looked because of it, or a checker did.
     pub activations: u64,
     /// How often for a job that did not have the CPU just then, once for each such job.
     pub without_cpu: u64,

@@ -72,7 +72,10 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     let measured = measure(paper, &plan, cpu, args, output)?;
     let mechanisms = match interrupt::asked() {
         true => Vec::new(),
-        false => super::mechanisms(&real::primitives(output)?, cpu, output)?,
+        false => {
+            let primitives = real::primitives(args.quick, output)?;
+            super::mechanisms(&primitives, (cpu, args.quick), output)?
+        }
     };
     let interrupted = interrupt::asked();
     output::show((&measured, mechanisms), interrupted, args, output)?;

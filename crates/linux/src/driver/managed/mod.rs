@@ -33,7 +33,7 @@ use crate::control::{Control, Reason, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
-use crate::pace::next_beat;
+use crate::pace::{LeastWait, next_beat};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
@@ -82,8 +82,10 @@ pub(crate) struct Managed {
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
-    /// When it went to wait again after it had done so last.
+    /// When it went to wait again after it had done so last, and what it waits then at least.
     looked: u64,
+    wait: u64,
+    least: LeastWait<JobId>,
     /// Whether this round is one in which it does.
     is_look: bool,
     /// When the running job has used its budget up, unless others have the CPU meanwhile.
@@ -123,6 +125,8 @@ impl Managed {
             },
             budget_look: u64::MAX,
             looked: 0,
+            wait: 0,
+            least: LeastWait::default(),
             is_look: false,
             due: 0,
             is_due: false,
@@ -483,8 +487,10 @@ impl Managed {
         // that looked: else the job, whose rest is over before it gets to run, would be looked at for ever.
         if std::mem::take(&mut self.is_look) {
             self.looked = now;
+            let executed = cpu_of(&task.jobs).unwrap_or(0);
+            self.wait = self.least.after(job, executed, control.terms.bound_nanos);
         }
-        let earliest = self.looked.saturating_add(control.terms.bound_nanos);
+        let earliest = self.looked.saturating_add(self.wait);
         let left = left.max(earliest.saturating_sub(now)).max(1);
         self.due = now.saturating_add(left);
         #[cfg(feature = "real")]

@@ -3,6 +3,9 @@
 //! The bitmap of the paper, in which arrivals are registered (section VI-C), is that of the engine: the ready bits of its tasks. What
 //! the dispatcher has not registered when the scheduler decides, that takes itself: else a frame that the scheduler
 //! begins at once when the one before ends would find no jobs.
+//!
+//! It sleeps on the phase of its CPU with a timeout, by the same clock as `clock_nanosleep`, so that the end of the
+//! run ends its sleep.
 
 use super::scheduler::Beside;
 use super::{Paper, is_ending};
@@ -13,11 +16,8 @@ use crate::frames::waits::{self, OwnNotes};
 use crate::launch::SharedCpu;
 use crate::parts::Part;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::event::sleep_until;
+use crate::words::Stage;
 use vestal_core::{Duration, Instant};
-
-/// It looks so often whether the run ends.
-const SLEEP_MAX_NANOS: u64 = 50_000_000;
 
 /// Says when frames begin until the run ends.
 pub(super) fn main(beside: Beside) -> WalkRecord {
@@ -76,13 +76,47 @@ fn sleep(host: &SharedCpu, own: &mut OwnNotes, at: Instant) -> bool {
         if !std::mem::replace(&mut slept, true) {
             own.wait_untraced(Duty::Frame);
         }
-        sleep_until(until.min(now.saturating_add(SLEEP_MAX_NANOS)));
+        host.phase.wait_while(Stage::Running, Some(until));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Thread;
+    use crate::cpu::{Cpu, Terms};
+    use crate::frames::waits::notes_of;
+    use crate::monitor::Monitor;
+    use std::sync::Arc;
+    use std::thread;
+
+    /// It would look twenty times a second if it looked by itself: its thread sleeps once, and the end of the run wakes it.
+    #[test]
+    fn it_sleeps_once_until_the_next_arrival_and_the_end_of_the_run_wakes_it() {
+        let host = Arc::new(Cpu::in_test(Vec::new(), Terms::in_test(Monitor::Manager)));
+        host.run.epoch.set(monotonic_nanos());
+        host.phase.begin();
+        let sleeper = Arc::clone(&host);
+        let sleeper = thread::spawn(move || {
+            let mut own = notes_of(Thread::Dispatcher, &sleeper);
+            let before = own.count();
+            let goes_on = sleep(&sleeper, &mut own, Instant::from_nanos(60_000_000_000));
+            let slept = before.zip(own.count());
+            (
+                goes_on,
+                slept.map(|(before, after)| after.times - before.times),
+            )
+        });
+        let until = monotonic_nanos() + 400_000_000;
+        while monotonic_nanos() < until {
+            thread::yield_now();
+        }
+        host.halt();
+        let (goes_on, slept) = sleeper.join().unwrap();
+        assert!(!goes_on);
+        // Getting the CPU back from others counts as well. None where the kernel does not count.
+        assert!(slept.is_none_or(|times| times <= 4), "{slept:?}");
+    }
 
     #[test]
     fn the_frame_after_an_instant_begins_at_the_next_multiple_of_its_length() {

@@ -3,7 +3,7 @@
 use super::{Order, Paper, Round, is_ending};
 use crate::account::{Duty, Thread, Wanted};
 use crate::error::message_of;
-use crate::frames::barrier::Meeting;
+use crate::frames::common::MeetingPlace;
 use crate::frames::domain::{Domain, Step, Turn};
 use crate::frames::record::WalkRecord;
 use crate::frames::waits::{self, OwnNotes};
@@ -281,7 +281,7 @@ impl Scheduling<'_> {
             meeting,
         };
         let ticket = self.paper.common.meeting(meeting as usize);
-        let ticket = ticket.map(Meeting::ticket);
+        let ticket = ticket.map(MeetingPlace::ticket);
         self.paper
             .missing
             .set(u32::try_from(self.busy.len()).unwrap_or(u32::MAX));

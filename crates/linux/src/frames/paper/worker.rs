@@ -3,7 +3,7 @@
 use super::{Order, Paper, Round, Turn};
 use crate::account::{Duty, Wanted};
 use crate::error::message_of;
-use crate::frames::barrier::Meeting;
+use crate::frames::common::MeetingPlace;
 use crate::frames::domain::{self, Step};
 use crate::frames::record::WalkRecord;
 use crate::frames::waits;
@@ -160,16 +160,16 @@ impl Working<'_, '_> {
     }
 
     /// The last job of the CPU in its sub-frame is complete.
-    fn come(&mut self, meeting: &dyn Meeting) -> Step {
+    fn come(&mut self, meeting: &MeetingPlace) -> Step {
         let (cpu, task) = self.home;
         let common = &self.paper.common;
         let ticket = meeting.ticket();
         self.paper.desk(cpu, task)?.0.came.set(monotonic_nanos());
         if self.paper.missing.down() {
-            let opened = common.begin_to_open();
+            let opened = meeting.begin_to_open(ticket, common.stamps);
             #[cfg(feature = "real")]
             self.worker.own.delay_opening();
-            common.open(meeting, opened);
+            meeting.open(ticket, (opened, common.stamps));
             return Ok(());
         }
         let own = (&mut self.worker.own, Some(&self.worker.trace));

@@ -51,7 +51,7 @@ pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
     series.run(&mut judge, output)?;
     let table = Table::of(std::mem::take(&mut series.runs));
     let extrapolated = extrapolated(&mut judge, &table, &plan, output)?;
-    let (mechanisms, alternatives) = asked(&mut judge, &table, (&plan, &cpus), output)?;
+    let (mechanisms, alternatives) = asked(&mut judge, &table, (&plan, &cpus, args.quick), output)?;
     let interrupted = interrupt::asked();
     let found = output::Found {
         table,
@@ -189,14 +189,14 @@ fn extrapolated(
 fn asked(
     judge: &mut Judge<'_>,
     table: &Table,
-    (plan, cpus): (&Plan, &[usize]),
+    (plan, cpus, is_quick): (&Plan, &[usize], bool),
     output: &Output,
 ) -> Result<(Vec<Mechanism>, Vec<Alternative>), Failure> {
     let failed = |why: String| Failure::bug("ask tests with overheads", why);
     if interrupt::asked() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let primitives = real::primitives(output)?;
+    let primitives = real::primitives(is_quick, output)?;
     let progress = Progress::new(output, "mechanisms", VARIANTS.len() as u64);
     let (mut mechanisms, mut rows) = (Vec::new(), Vec::new());
     for (done, variant) in (1..).zip(VARIANTS) {

@@ -1,0 +1,141 @@
+//! Who had the CPU when, as far as threads of the run said so.
+
+use super::*;
+
+/// Of CPUs that have a frame table in common, by the threads of a paper: the scheduler takes the CPU from a job for a millisecond. That the
+/// job executed in what was left after it would be more than there is.
+#[test]
+fn what_a_body_executed_was_since_its_beginning_whoever_took_the_cpu_meanwhile() {
+    let mut judge = judge(Rules {
+        common: true,
+        ..ENFORCED
+    });
+    let interval = |thread, duty, [began, now]: [u64; 2]| {
+        Note::Interval(Interval {
+            thread,
+            duty,
+            began,
+            now,
+            cpu: (0, now - began),
+            counted: None,
+            alone: true,
+            waits: duty == Duty::Frame,
+        })
+    };
+    judge.take_all([
+        begins(HI, 0),
+        interval(Thread::Worker(HI), Duty::JobStart, [0, MS]),
+        interval(Thread::Scheduler, Duty::Frame, [3 * MS, 4 * MS]),
+        ends(HI, 0, 4 * MS, 6 * MS),
+    ]);
+    let told = judge.take_told().into_iter();
+    let ran = told.filter_map(|told| match told {
+        Told::Ran(ran) => Some([ran.began, ran.end, ran.nanos].map(|nanos| nanos / MS)),
+        Told::Stolen(_) | Told::Exceeded { .. } | Told::Late(_) => None,
+    });
+    assert_eq!(ran.collect::<Vec<_>>(), [[0, 1, 1], [3, 4, 1], [1, 6, 4]]);
+}
+
+/// Who has read the clock on getting the CPU, and sleeps before its interval begins: the kernel says that nobody kept it.
+#[test]
+fn what_a_thread_sleeps_before_its_interval_begins_is_its_reaction_and_not_stolen() {
+    let reaction = |waited| {
+        let mut judge = judge(ENFORCED);
+        judge.take_all(woken(5 * MS, 5 * MS, 11 * MS, waited, true));
+        judge.take(Note::Interval(Interval {
+            thread: Thread::Manager,
+            duty: Duty::Manager,
+            began: 11 * MS,
+            now: 12 * MS,
+            cpu: (0, MS),
+            counted: None,
+            alone: true,
+            waits: true,
+        }));
+        let reactions = judge.reactions.of_duties(&[]);
+        (reactions[0].longest.as_nanos() / MS, judge.gaps())
+    };
+    assert_eq!(reaction(0), (7, vec![]));
+    assert_eq!(reaction(6 * MS), (1, vec![(11 * MS, 6 * MS)]));
+    assert_eq!(reaction(4 * MS), (3, vec![(11 * MS, 4 * MS)]));
+}
+
+/// A worker is ready for 6 ms of 10 and has no CPU. Of these the watchdog, which lives there, has some before it says that it waits
+/// again: those are the run's own, however slow it is.
+#[test]
+fn what_others_take_while_a_thread_of_the_run_comes_too_is_stolen_but_for_what_that_has() {
+    let gaps = |common, watchdog: u64, of_body: bool| {
+        let mut judge = judge(Rules { common, ..ENFORCED });
+        let thread = Thread::Watchdog;
+        let interval = |thread, duty, [began, now]: [u64; 2], executed, counted| {
+            Note::Interval(Interval {
+                thread,
+                duty,
+                began,
+                now,
+                cpu: (0, executed),
+                counted,
+                alone: false,
+                waits: thread == Thread::Watchdog,
+            })
+        };
+        let (from, to) = (14 * MS, 14 * MS + watchdog);
+        judge.take_all([
+            Note::Begin {
+                thread,
+                wanted: Wanted::Since(from),
+                now: from,
+                burned: 0,
+            },
+            interval(thread, Duty::Watchdog, [from, to], watchdog, None),
+        ]);
+        let (waited, times) = (6 * MS, 2);
+        let counted = Some(Waited {
+            nanos: waited,
+            times,
+        });
+        judge.take(match of_body {
+            true => Note::Away {
+                since: Some(10 * MS),
+                now: 20 * MS,
+                waited,
+            },
+            false => {
+                let worker = Thread::Worker(HI);
+                interval(worker, Duty::JobEnd, [10 * MS, 20 * MS], 4 * MS, counted)
+            }
+        });
+        judge.gaps()
+    };
+    for of_body in [false, true] {
+        let stolen = |nanos| vec![(20 * MS, nanos - SWITCH_NANOS_MAX)];
+        assert_eq!(gaps(true, MS, of_body), stolen(5 * MS), "{of_body}");
+        assert_eq!(gaps(true, 3 * MS, of_body), stolen(3 * MS), "{of_body}");
+        assert_eq!(gaps(true, 6 * MS, of_body), [], "{of_body}");
+        // Where jobs preempt one another nobody says who was there.
+        assert_eq!(gaps(false, MS, of_body), [], "{of_body}");
+    }
+}
+
+/// A job burns until 1 ms; another thread has the CPU until 5 ms, and somebody else from there until the run is stopped at 9 ms.
+#[test]
+fn a_job_that_the_end_of_a_run_met_was_kept_since_the_last_thread_left() {
+    let mut judge = judge(ENFORCED);
+    judge.take(Note::Interval(Interval {
+        thread: Thread::Worker(HI),
+        duty: Duty::JobEnd,
+        began: 2 * MS,
+        now: 5 * MS,
+        cpu: (0, 3 * MS),
+        counted: None,
+        alone: true,
+        waits: true,
+    }));
+    judge.take(Note::Resumed {
+        looked: MS,
+        now: 9 * MS,
+        waited: 8 * MS,
+    });
+    assert_eq!(judge.gaps(), [(9 * MS, 4 * MS)]);
+    assert_eq!(judge.stolen.stolen_by(Thief::Thread), 4 * MS);
+}
