@@ -56,9 +56,9 @@ mkdir -p "$WORK/hosts" "$WORK/output"
 
 cargo fmt --manifest-path "$CRATE/Cargo.toml" --check -- --color never
 verdict $? "formatting"
-cargo clippy --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build" --tests -- -D warnings
+cargo clippy --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build/host" --tests -- -D warnings
 verdict $? "lints, on this host"
-cargo test --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build"
+cargo test --locked --quiet --manifest-path "$CRATE/Cargo.toml" --target-dir "$WORK/build/host"
 verdict $? "tests of what knows no processor"
 
 # Three lines of code: the counter is right.
@@ -78,7 +78,7 @@ printf '\n\n\n012..\n01\n0012....\n' >"$WORK/faults.txt"
 
 mapfile -t boards < <(awk 'NF { print $1 }' <<<"$BOARDS")
 for board in "${boards[@]}"; do
-    cargo_for "$board" clippy --manifest-path "$CRATE/Cargo.toml" -- -D warnings
+    cargo_for "$board" "$board" clippy --manifest-path "$CRATE/Cargo.toml" -- -D warnings
     verdict $? "$board: lints"
     images "$board"
     verdict $? "$board: images"

@@ -30,24 +30,27 @@ verdict() {
 target_of() { awk -v board="$1" '$1 == board { print $2 }' <<<"$BOARDS"; }
 qemu_of() { awk -v board="$1" '$1 == board { print $3 }' <<<"$BOARDS"; }
 
-# cargo_for BOARD COMMAND [OPTION...]: cargo with a toolchain that can build for the board.
+# cargo_for BOARD FOLDER COMMAND [OPTION...]: cargo with a toolchain that can build for the board, in $WORK/build/FOLDER. What is fresh cargo does
+# not put in its place again, so that each board has a folder of its own.
 cargo_for() {
-    local board="$1" command="$2" target toolchain
-    shift 2
+    local board="$1" folder="$2" command="$3" target toolchain
+    shift 3
     target="$(target_of "$board")"
     toolchain="$(toolchain_for "$target")" || return
     # shellcheck disable=SC2086
     VESTAL_BOARD="${board#virt}" cargo $toolchain "$command" --locked --quiet --release --features image \
-        --target "$target" --target-dir "$WORK/build" "$@"
+        --target "$target" --target-dir "$WORK/build/$folder" "$@"
 }
 
 # images BOARD [CRATE [NAME]]: those of $IMAGES, in $WORK/NAME.
 images() {
-    local board="$1" crate="${2:-$CRATE}" name="${3:-$1}" image
-    cargo_for "$board" build --manifest-path "$crate/Cargo.toml" || return
+    local board="$1" crate="${2:-$CRATE}" name="${3:-$1}" folder="$1" image
+    # Copies with a fault are new each time, and may share one.
+    [ "$crate" = "$CRATE" ] || folder="wrong-$1"
+    cargo_for "$board" "$folder" build --manifest-path "$crate/Cargo.toml" || return
     mkdir -p "$WORK/$name"
     for image in "${IMAGES[@]}"; do
-        cp "$WORK/build/$(target_of "$board")/release/$image" "$WORK/$name/$image" || return
+        cp "$WORK/build/$folder/$(target_of "$board")/release/$image" "$WORK/$name/$image" || return
     done
 }
 
