@@ -17,6 +17,7 @@ use crate::problem::{Problem, Row};
 use crate::schedulability::amc_max::control::responses_without_plus_one;
 use crate::schedulability::amc_rtb::control as amc_rtb;
 use crate::schedulability::edf_vd::control as edf_vd;
+use crate::schedulability::levels::control as levels;
 use crate::schedulability::pedf_vd::control as pedf_vd;
 use crate::schedulability::zss::control::{self as zss, Mistake};
 use crate::schedulability::{ADAPTIVE, ZERO_SLACK};
@@ -88,6 +89,15 @@ const CONTROLS: &[Test] = &[
     test!("pedf-vd", Some("control-mode-0"), Unsafe, ADAPTIVE, [Partition, VirtualDeadlines], Jobs,
         "WRONG: pedf-vd that fills the CPUs with what the tasks need while nothing overruns",
         pedf_vd::analyse_mode_0, None).on_several_cpus(),
+    test!("mc2", Some("control-no-burst"), Unsafe, None, [Partition, Tables, Tardiness], No,
+        "WRONG: mc2 that takes what levels A and B leave for spread evenly",
+        levels::analyse_without_burst, None).on_several_cpus(),
+    test!("mc2", Some("control-any-periods"), Unsafe, None, [Partition, Tables, Tardiness], No,
+        "WRONG: mc2 that adds up shares at level B, whatever the periods are",
+        levels::analyse_any_periods, None).on_several_cpus(),
+    test!("mc2", Some("control-own-cycle"), Unsafe, None, [Partition, Tables, Tardiness], No,
+        "WRONG: mc2 that adds up shares at level B for multiples of level A's own hyperperiod, however long its table is",
+        levels::analyse_own_cycle, None).on_several_cpus(),
 ];
 
 /// A wrong way to find the window that an equation asks for: from the own execution time, the

@@ -1,20 +1,15 @@
-//! Why levels A and B of MC² are not proved, in numbers and in words.
-
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "level C's half of the test of MC² is not there yet"
-    )
-)]
+//! Why levels of MC² are not proved, in numbers and in words.
 
 use crate::parameters::SlotFault;
 use crate::shown::Time;
 use vestal_core::{CpuId, Duration, TaskId};
 
-/// Why a table of level A is none, or level B of a CPU is not proved schedulable.
+/// Why a table of level A is none, level B of a CPU is not proved schedulable, or the tardiness of level C is not bounded as it is
+/// to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LevelReason {
+pub enum LevelReason {
+    /// Outside the assumptions: the levels are not those of MC².
+    NotFourLevels,
     /// Outside the assumptions: a task of level A does not come at the multiples of its period.
     NotPeriodic {
         /// Which task.
@@ -117,6 +112,34 @@ pub(crate) enum LevelReason {
         /// Its deadline.
         deadline: Duration,
     },
+    /// A bound on the tardiness is given for a task that is not of level C.
+    TardinessElsewhere {
+        /// Which task.
+        task: TaskId,
+    },
+    /// Levels A, B and C need more than all CPUs at the times of level C.
+    OverloadOfAll,
+    /// A job of level C may need longer than its period.
+    WcetExceedsPeriod {
+        /// Which task.
+        task: TaskId,
+    },
+    /// What may be pending grows with the tardiness as fast as the tardiness: no bound is known.
+    TardinessUnbounded {
+        /// A task for which that is so.
+        task: TaskId,
+    },
+    /// A bound on the tardiness is longer than any world runs.
+    TardinessOutOfRange,
+    /// Given tardiness: the task may be later.
+    TardinessAboveGiven {
+        /// Which task.
+        task: TaskId,
+        /// By so much.
+        bound: Duration,
+        /// What is given.
+        given: Duration,
+    },
     /// Not decided within the steps that a test may take.
     NotDecided {
         /// Which CPU was looked at.
@@ -137,6 +160,36 @@ impl LevelReason {
     )]
     pub(crate) fn in_words(&self, task: impl Fn(TaskId) -> String) -> String {
         match *self {
+            Self::NotFourLevels => {
+                "the levels are not those of MC²: at most four, or some of D, C, B, A in this order"
+                    .to_owned()
+            }
+            Self::TardinessElsewhere { task: id } => {
+                format!("`tardiness` is for tasks of level C; {} is none", task(id))
+            }
+            Self::OverloadOfAll => {
+                "levels A, B and C need more than all CPUs at the times of level C".to_owned()
+            }
+            Self::WcetExceedsPeriod { task: id } => {
+                format!("a job of {} may need more than its period", task(id))
+            }
+            Self::TardinessUnbounded { task: id } => format!(
+                "no bound on the tardiness of {} is known: what may be pending grows as fast as that",
+                task(id)
+            ),
+            Self::TardinessOutOfRange => {
+                "a bound on the tardiness is longer than any world runs".to_owned()
+            }
+            Self::TardinessAboveGiven {
+                task: id,
+                bound,
+                given,
+            } => format!(
+                "{} may be late by {}, and `tardiness` says {}",
+                task(id),
+                Time(bound),
+                Time(given)
+            ),
             Self::NotPeriodic { task: id } => format!(
                 "tables are for periodic tasks that come at the multiples of their periods; {} is none",
                 task(id)

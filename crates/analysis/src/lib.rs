@@ -45,6 +45,7 @@ mod finite_jobs;
 mod fixed_point;
 mod fixed_priority;
 mod frame_reason;
+mod grade;
 mod level_reason;
 mod names;
 #[cfg(feature = "oracle")]
@@ -66,6 +67,8 @@ mod tables;
 mod test;
 
 pub use frame_reason::FrameReason;
+pub use grade::Grade;
+pub use level_reason::LevelReason;
 pub use outcome::{
     EquationBound, Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict,
 };

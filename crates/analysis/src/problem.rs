@@ -1,12 +1,15 @@
 //! What is to be proved: sporadic tasks with criticality levels, on one CPU if nothing else is said.
 
+use crate::grade::{Grade, is_rising};
 use crate::overheads::Overheads;
 use crate::parameters::{ParameterError, Parameters, Scope, task_id};
 use crate::served::{self, Device, ServedError, Server, Wait};
 use core::num::NonZeroU16;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Duration, Instant, Level, LevelSet, Service, Task, TaskError, TaskId, Wcet};
+use vestal_core::{
+    CpuId, Duration, Instant, Level, LevelSet, Service, Task, TaskError, TaskId, Wcet,
+};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,6 +54,9 @@ pub struct Problem {
     aborted: Vec<bool>,
     bus: Option<Bus>,
     overheads: Option<Overheads>,
+    /// By level, lowest first; none if that is not known.
+    grades: Vec<Grade>,
+    interrupt_master: Option<CpuId>,
 }
 
 /// A memory bus that all CPUs share: a CPU has one access under way at most, and waits for at most one of each other
@@ -114,6 +120,8 @@ impl Problem {
             aborted: Vec::new(),
             bus: None,
             overheads: None,
+            grades: Vec::new(),
+            interrupt_master: None,
         })
     }
 
@@ -263,6 +271,35 @@ impl Problem {
     pub fn with_bus(mut self, bus: Bus) -> Self {
         self.bus = Some(bus);
         self
+    }
+
+    /// The same tasks with what each level is under MC², lowest first; without it tests of MC² say nothing. It is not taken if
+    /// there is not one for each level, or one stands twice or in another order.
+    #[must_use]
+    pub fn with_grades(mut self, grades: Vec<Grade>) -> Self {
+        if grades.len() == self.levels.count() && is_rising(&grades) {
+            self.grades = grades;
+        }
+        self
+    }
+
+    /// What each level is under MC², lowest first, if that is known.
+    #[must_use]
+    pub fn grades(&self) -> Option<&[Grade]> {
+        (!self.grades.is_empty()).then_some(self.grades.as_slice())
+    }
+
+    /// The same tasks on CPUs of which one takes all interrupts: tests of MC² place no task there that may be elsewhere.
+    #[must_use]
+    pub fn with_interrupt_master(mut self, cpu: Option<CpuId>) -> Self {
+        self.interrupt_master = cpu;
+        self
+    }
+
+    /// The CPU that takes all interrupts, if there is one.
+    #[must_use]
+    pub const fn interrupt_master(&self) -> Option<CpuId> {
+        self.interrupt_master
     }
 
     /// The same where carrying out the policy costs so much on each CPU: an acceptance holds for such CPUs, and no refusal

@@ -1,6 +1,7 @@
 //! Why a test says no, in numbers and in words.
 
 use crate::frame_reason::FrameReason;
+use crate::level_reason::LevelReason;
 use crate::names::{Named, Names};
 use crate::served_reason::ServedReason;
 use crate::shown::Time;
@@ -187,6 +188,8 @@ pub enum Reason {
     Served(ServedReason),
     /// Frame tables: what is wrong with the frames, or why none were found.
     Frames(FrameReason),
+    /// MC²: why a level is not proved.
+    Levels(LevelReason),
     /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
     /// without a full stop.
     Own(String),
@@ -293,6 +296,7 @@ impl fmt::Display for NamedReason<'_> {
                 |id| self.task(id).to_string(),
                 |at| self.level(at).to_string(),
             )),
+            Reason::Levels(why) => f.write_str(&why.in_words(|id| self.task(id).to_string())),
             Reason::Served(why) => f.write_str(&why.in_words(self.names)),
             Reason::ServerTooSmall { task: id } => write!(
                 f,

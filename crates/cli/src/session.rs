@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
-    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is, or servers are what it goes by.
+    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is, or servers or levels are what it goes by.
     limits: Vec<Option<(Enforcement, Exhaustion)>>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
@@ -190,6 +190,7 @@ impl Session {
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
         let limits = |cluster: &Cluster| match cluster.promises_nothing()
             || cluster.guaranteed_servers().is_some()
+            || cluster.guaranteed_levels().is_some()
         {
             true => Some(None),
             false => cluster.limits().map(Some),
@@ -250,6 +251,9 @@ impl Session {
         if let Some(servers) = of.guaranteed_servers() {
             return Guarantee::of_servers(&servers.with(Precision::EXACT));
         }
+        if let Some((levels, late)) = of.guaranteed_levels() {
+            return levels.configured(Precision::EXACT, |all| Guarantee::of_levels(all, late));
+        }
         let Some((enforcement, exhaustion)) = self.limits[cluster] else {
             return Guarantee::none();
         };
@@ -261,6 +265,14 @@ impl Session {
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         })
+    }
+
+    /// How late jobs of a task may be by what is guaranteed and proved, if that says so.
+    pub(crate) fn tardiness(&self, task: TaskId) -> Option<Duration> {
+        self.system.proved_by()?;
+        let (cluster, task) = self.system.cluster_of(task)?;
+        let (_, late) = cluster.guaranteed_levels()?;
+        late.get(task.index()).copied().flatten()
     }
 
     /// What each frame of a table has to spare.

@@ -109,6 +109,17 @@ pub trait Scheduler {
     fn longest_list(&self, _server: ServerId) -> Option<u16> {
         None
     }
+
+    /// The CPU on which the ghost of a task uses up its budget since the last decision: what its jobs did not need, while
+    /// lower levels have the CPU. `None`: there is none. For drawings and statistics. O(CPUs).
+    fn ghost_of(&self, _task: TaskId) -> Option<CpuId> {
+        None
+    }
+
+    /// For how long ghosts of a task used up its budgets, up to the last decision; `None` by a scheduler without ghosts. O(1).
+    fn ghost_time(&self, _task: TaskId) -> Option<Service> {
+        None
+    }
 }
 
 macro_rules! forward {
@@ -145,6 +156,12 @@ macro_rules! forward {
         }
         fn longest_list(&self, server: ServerId) -> Option<u16> {
             (**self).longest_list(server)
+        }
+        fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
+            (**self).ghost_of(task)
+        }
+        fn ghost_time(&self, task: TaskId) -> Option<Service> {
+            (**self).ghost_time(task)
         }
     };
 }

@@ -20,6 +20,9 @@ pub(crate) fn guarantee(cluster: &Cluster) -> Guarantee {
     if let Some(servers) = cluster.guaranteed_servers() {
         return Guarantee::of_servers(&servers.with(Precision::EXACT));
     }
+    if let Some((levels, late)) = cluster.guaranteed_levels() {
+        return levels.configured(Precision::EXACT, |all| Guarantee::of_levels(all, late));
+    }
     let levels = LevelSet::new(LEVELS_MAX);
     let Some(((enforcement, exhaustion), levels)) = cluster.limits().zip(levels) else {
         return Guarantee::none();

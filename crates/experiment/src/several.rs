@@ -37,7 +37,10 @@ pub(crate) struct Run<'a> {
 pub(crate) fn check(system: &System, costly: bool) -> Result<(), String> {
     let policy = &system.policy;
     for cluster in &system.clusters {
-        if cluster.limits().is_none() && cluster.guaranteed_servers().is_none() {
+        let is_judged = cluster.limits().is_some()
+            || cluster.guaranteed_servers().is_some()
+            || cluster.guaranteed_levels().is_some();
+        if !is_judged {
             return Err(format!("{policy} guarantees no deadlines"));
         }
         if costly {
@@ -55,6 +58,9 @@ pub fn takes_costs(cluster: &Cluster) -> Result<(), &'static str> {
     let configuration = &cluster.configuration;
     if configuration.servers().is_some() {
         return Err("what servers cost is not in this version");
+    }
+    if configuration.levels().is_some() {
+        return Err("what tables, budgets and ghosts of levels cost is not in this version");
     }
     match configuration.frames() {
         None if cluster.cpus.len() > 1 => {
@@ -94,7 +100,11 @@ impl<'a> Ready<'a> {
             tasks: &self.tasks,
             cpus: self.cpus,
             end: run.end,
-            backlog: run.backlog,
+            // Schedulers of levels have that room, and drop the others after taking the budget that each release brings.
+            backlog: match self.cluster.configuration.levels() {
+                Some(_) => Backlog::UNLIMITED,
+                None => run.backlog,
+            },
         }
     }
 

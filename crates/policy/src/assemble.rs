@@ -11,8 +11,8 @@ use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
 use std::num::NonZeroU16;
 use vestal_analysis::{
-    Bus, FiniteJob, Names, Outcome, Overheads, Parameters, Phasing, Problem, ProblemError, Test,
-    Verdict,
+    Bus, FiniteJob, Grade, Names, Outcome, Overheads, Parameters, Phasing, Problem, ProblemError,
+    Test, Verdict,
 };
 use vestal_core::{CpuId, Duration, Exhaustion, LevelSet, Task};
 use vestal_workload::model::{Arrival, OnMiss, TaskSpec};
@@ -307,8 +307,12 @@ fn aborted(set: &TaskSet) -> Vec<bool> {
         .collect()
 }
 
-/// With the memory bus, if there is one. Both arbitrations let an access wait for one of each other CPU at most.
+/// With what its levels are under MC², if they can be, with the CPU that takes all interrupts, and with the memory bus, if there is one.
+/// Both arbitrations of that let an access wait for one of each other CPU at most.
 fn on_platform(problem: Problem, set: &TaskSet) -> Problem {
+    let problem = problem
+        .with_grades(Grade::of_levels(&set.levels).unwrap_or_default())
+        .with_interrupt_master(set.platform.interrupt_master.map(CpuId));
     match set.platform.bus {
         None => problem,
         Some(bus) => problem.with_bus(Bus {

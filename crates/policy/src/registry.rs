@@ -7,9 +7,6 @@ use crate::refusal::Refusal;
 use std::sync::Arc;
 use vestal_analysis::Test;
 
-/// The tests of the interface that no version has yet.
-const PLANNED_TESTS: [&str; 1] = ["mc2"];
-
 /// Policies and tests: the built-in ones, and then a program's own.
 ///
 /// A value: a program, a test and a notebook may each have one.
@@ -76,17 +73,11 @@ impl Registry {
             return Err(Refusal::input(format!("`{name}` is no name")).with_help(help));
         }
         let known = self.policy(name).is_some() || self.tests.iter().any(|test| test.name == name);
-        if known || self.is_planned(name) {
-            let help = "choose a name that no built-in, planned or other own policy or test has";
+        if known {
+            let help = "choose a name that no built-in or other own policy or test has";
             return Err(Refusal::input(format!("the name `{name}` is taken")).with_help(help));
         }
         Ok(())
-    }
-
-    /// Whether the interface has a test of this name, and this version has not.
-    #[must_use]
-    pub fn is_planned(&self, name: &str) -> bool {
-        PLANNED_TESTS.contains(&name)
     }
 
     /// Every policy, built-in ones first.

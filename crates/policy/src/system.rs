@@ -1,6 +1,6 @@
 //! What decides, as data: clusters, domains, what is guaranteed in them.
 
-use crate::configuration::{Configuration, Servers};
+use crate::configuration::{Configuration, Levels, Servers};
 use crate::options::Options;
 use crate::refusal::Refusal;
 use vestal_analysis::Parameters;
@@ -72,7 +72,8 @@ pub enum Terms {
     /// A job whose task has a sporadic server of its own meets its deadline, if it neither blocks nor executes more than at its
     /// own level, in no mode above that, and nothing that its server did before bears on it (`vestal_sim::guarantee`).
     Servers,
-    /// A job of each of these tasks is no later than so; nothing is said of the others.
+    /// A job of each of these tasks of the cluster, by their numbers there, is no later than so, as long as no job of its level or above exceeds
+    /// what it needs there at the most; nothing is said of the others.
     Tardiness(Vec<Option<Duration>>),
     /// Nothing is promised, whatever a test says.
     Nothing,
@@ -189,6 +190,18 @@ impl Cluster {
             },
             _ => None,
         }
+    }
+
+    /// Levels of MC² of which deadlines or tardiness are guaranteed, and how late jobs of the domain that all CPUs have in common are at
+    /// most, by task of the cluster; if that is what it guarantees.
+    #[must_use]
+    pub fn guaranteed_levels(&self) -> Option<(&Levels, &[Option<Duration>])> {
+        let levels = self.configuration.levels()?;
+        let mut terms = self.domains.iter().map(|domain| &domain.guarantee.terms);
+        terms.find_map(|terms| match terms {
+            Terms::Tardiness(late) => Some((levels, late.as_slice())),
+            Terms::Deadlines { .. } | Terms::Servers | Terms::Nothing => None,
+        })
     }
 
     /// The servers whose jobs its only domain guarantees deadlines, if that is what it guarantees.

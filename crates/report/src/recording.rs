@@ -249,7 +249,7 @@ impl Collector {
             Item::Lost { count } => {
                 self.recording.lost = self.recording.lost.saturating_add(count);
             }
-            Item::Deadline { .. } | Item::Budget { .. } | Item::End => {}
+            Item::Deadline { .. } | Item::Budget { .. } | Item::Ghost { .. } | Item::End => {}
         }
     }
 

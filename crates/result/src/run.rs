@@ -219,6 +219,14 @@ pub struct TaskRow {
     /// By how much late jobs were late.
     #[serde(default)]
     pub tardiness_ns: Tardiness,
+    /// By how much a proof says that jobs may be late; null where none speaks of that: then what is guaranteed, if anything is, is the
+    /// deadline.
+    #[serde(default)]
+    pub tardiness_bound_ns: Option<u64>,
+    /// For how long ghosts of the task used up what its jobs had left of their budgets; null under a policy without ghosts, for tasks
+    /// without budgets and in real runs.
+    #[serde(default)]
+    pub ghost_ns: Option<u64>,
     /// The mean response in periods; null if no job completed.
     pub relative_response: Option<f64>,
 }

@@ -1,7 +1,7 @@
 //! A bounded picture of a window of a run: what the Gantt charts are drawn from.
 
 use crate::header::{Header, TaskInfo};
-use crate::record::{DomainId, Record};
+use crate::record::{DomainId, Edge, Record};
 use crate::timeline::{Ending, Item, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
 use vestal_core::{CpuId, Duration, Instant, JobId, Level, TaskId};
@@ -62,6 +62,17 @@ pub enum Mark {
     Drop,
 }
 
+/// While the ghost of a task uses up its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ghost {
+    /// Where.
+    pub cpu: CpuId,
+    /// From when.
+    pub from: Instant,
+    /// Until when.
+    pub to: Instant,
+}
+
 /// One task of a chart.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -69,6 +80,8 @@ pub struct Row {
     pub task: TaskInfo,
     /// Its execution, in the order of time.
     pub slices: Vec<Slice>,
+    /// Its ghosts, in the order of time.
+    pub ghosts: Vec<Ghost>,
     /// Its marks, in the order of time.
     pub marks: Vec<(Instant, Mark)>,
 }
@@ -126,6 +139,12 @@ impl Chart {
         }
     }
 
+    /// Whether some task has a ghost.
+    #[must_use]
+    pub fn has_ghosts(&self) -> bool {
+        self.rows.iter().any(|row| !row.ghosts.is_empty())
+    }
+
     /// What runs on a CPU: each slice with the place of its row, row by row.
     pub fn lane(&self, cpu: CpuId) -> impl Iterator<Item = (usize, &Slice)> {
         let rows = self.rows.iter().enumerate();
@@ -144,6 +163,8 @@ pub struct Collector {
     items: usize,
     items_max: usize,
     open: BTreeMap<CpuId, (JobId, Instant)>,
+    /// The ghosts that have not ended, each with its beginning.
+    ghosts: BTreeMap<TaskId, (CpuId, Instant)>,
     /// The raised modes, each with its beginning.
     modes: BTreeMap<DomainId, (Level, Instant)>,
     over: bool,
@@ -156,6 +177,7 @@ impl Collector {
         let row = |task: &TaskInfo| Row {
             task: task.clone(),
             slices: Vec::new(),
+            ghosts: Vec::new(),
             marks: Vec::new(),
         };
         Self {
@@ -171,6 +193,7 @@ impl Collector {
             items: 0,
             items_max,
             open: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
             modes: BTreeMap::new(),
             over: false,
         }
@@ -233,6 +256,12 @@ impl Collector {
             Item::Lost { count } => {
                 self.chart.lost = self.chart.lost.saturating_add(count);
             }
+            Item::Ghost { cpu, task, edge } => match edge {
+                Edge::Begin => {
+                    self.ghosts.insert(task, (cpu, at));
+                }
+                Edge::End => self.ghost(task, at),
+            },
             Item::Budget { .. } | Item::Overhead { .. } | Item::Gap { .. } | Item::End => {}
         }
     }
@@ -267,6 +296,20 @@ impl Collector {
         }
     }
 
+    fn ghost(&mut self, task: TaskId, to: Instant) {
+        let Some((cpu, from)) = self.ghosts.remove(&task) else {
+            return;
+        };
+        let from = from.max(self.chart.window.from);
+        if to <= from {
+            return;
+        }
+        self.items = self.items.saturating_add(1);
+        if let Some(row) = self.row(task) {
+            row.ghosts.push(Ghost { cpu, from, to });
+        }
+    }
+
     fn band(&mut self, domain: DomainId, at: Instant, to: Level) {
         if let Some((mode, since)) = self.modes.remove(&domain) {
             let from = since.max(self.chart.window.from);
@@ -297,6 +340,10 @@ impl Collector {
         let cpus: Vec<CpuId> = self.open.keys().copied().collect();
         for cpu in cpus {
             self.slice(cpu, to, None);
+        }
+        let ghosts: Vec<TaskId> = self.ghosts.keys().copied().collect();
+        for task in ghosts {
+            self.ghost(task, to);
         }
         let raised: Vec<DomainId> = self.modes.keys().copied().collect();
         for domain in raised {

@@ -1,6 +1,6 @@
 //! A recorder stands between a world and any scheduler and writes down every call.
 
-use crate::record::{Record, Refusal, What};
+use crate::record::{Edge, Record, Refusal, What};
 use crate::ring::Producer;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -78,8 +78,10 @@ pub struct Recorder<S, K> {
     sink: K,
     /// The permits recorded last, by task; empty if permits are not recorded.
     permits: Vec<Option<Permit>>,
-    /// The decision after which permits have not been looked at yet.
-    permits_due: Option<Instant>,
+    /// By task, where a ghost uses up its budget; empty if ghosts are not recorded.
+    ghosts: Vec<Option<CpuId>>,
+    /// The decision after which permits and ghosts have not been looked at yet.
+    due: Option<Instant>,
     /// The instant of the latest call.
     clock: Instant,
     facts: u32,
@@ -92,7 +94,8 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
             inner,
             sink,
             permits: Vec::new(),
-            permits_due: None,
+            ghosts: Vec::new(),
+            due: None,
             clock: Instant::EPOCH,
             facts: 0,
         }
@@ -102,6 +105,15 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
     pub fn with_permits(inner: S, sink: K, tasks: usize) -> Self {
         Self {
             permits: alloc::vec![None; tasks],
+            ..Self::new(inner, sink)
+        }
+    }
+
+    /// The same as [`Self::new`], with the ghosts of the first `tasks` tasks, for drawings: at the instant of the decision
+    /// if the notices are taken then.
+    pub fn with_ghosts(inner: S, sink: K, tasks: usize) -> Self {
+        Self {
+            ghosts: alloc::vec![None; tasks],
             ..Self::new(inner, sink)
         }
     }
@@ -156,24 +168,52 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
         (self.inner, self.sink, end)
     }
 
-    /// Writes the permits that the last decision changed, if permits are recorded.
+    /// Writes the permits and ghosts that the last decision changed, if they are recorded.
     #[inline]
     pub(crate) fn settle_permits(&mut self) {
-        if !self.permits.is_empty() {
+        if !self.permits.is_empty() || !self.ghosts.is_empty() {
             self.put_permits();
         }
     }
 
     fn put_permits(&mut self) {
-        let Some(at) = self.permits_due.take() else {
+        let Some(at) = self.due.take() else {
             return;
         };
+        // One ends before another one begins on the same CPU.
+        for edge in [Edge::End, Edge::Begin] {
+            self.put_ghosts(at, edge);
+        }
         for (number, known) in (0..=u16::MAX).zip(self.permits.iter_mut()) {
             let task = TaskId(number);
             let permit = self.inner.permit(task);
             if *known != Some(permit) {
                 *known = Some(permit);
                 let what = What::Permit { task, permit };
+                self.sink.put(Record { at, what });
+            }
+        }
+    }
+}
+
+impl<S: Scheduler, K: Sink> Recorder<S, K> {
+    /// The ghosts that end, or those that begin.
+    fn put_ghosts(&mut self, at: Instant, edge: Edge) {
+        for (number, known) in (0..=u16::MAX).zip(self.ghosts.iter_mut()) {
+            let task = TaskId(number);
+            let present = self.inner.ghost_of(task);
+            if *known == present {
+                continue;
+            }
+            let cpu = match edge {
+                Edge::End => known.take(),
+                Edge::Begin => {
+                    *known = present;
+                    present
+                }
+            };
+            if let Some(cpu) = cpu {
+                let what = What::Ghost { cpu, task, edge };
                 self.sink.put(Record { at, what });
             }
         }
@@ -207,8 +247,8 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
                     put_plan(&mut self.sink, now, &plan, self.facts);
                 }
                 self.facts = 0;
-                if !self.permits.is_empty() {
-                    self.permits_due = Some(now);
+                if !self.permits.is_empty() || !self.ghosts.is_empty() {
+                    self.due = Some(now);
                 }
                 Ok(plan)
             }
@@ -266,6 +306,14 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
 
     fn longest_list(&self, server: ServerId) -> Option<u16> {
         self.inner.longest_list(server)
+    }
+
+    fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
+        self.inner.ghost_of(task)
+    }
+
+    fn ghost_time(&self, task: TaskId) -> Option<Service> {
+        self.inner.ghost_time(task)
     }
 }
 

@@ -89,6 +89,15 @@ pub enum Item {
         /// What is left.
         remaining: Service,
     },
+    /// The ghost of a task begins or ends to use up its budget.
+    Ghost {
+        /// Where.
+        cpu: CpuId,
+        /// Whose.
+        task: TaskId,
+        /// Whether it begins.
+        edge: Edge,
+    },
     /// A mechanism begins or ends on a CPU.
     Overhead {
         /// Where.
@@ -152,6 +161,8 @@ pub struct Timeline {
     /// Deadlines to come.
     due: BTreeSet<(Instant, JobId)>,
     budgets: BTreeMap<TaskId, Service>,
+    /// Where ghosts use up budgets.
+    ghosts: BTreeMap<TaskId, CpuId>,
     /// Mechanisms that began and have not ended, with the domain that said so.
     open: Vec<(CpuId, Mechanism, DomainId)>,
     ended: bool,
@@ -191,6 +202,7 @@ impl Timeline {
             started: BTreeMap::new(),
             due: BTreeSet::new(),
             budgets: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
             open: Vec::new(),
             ended: false,
             items: Vec::new(),
@@ -262,6 +274,7 @@ impl Timeline {
                 mechanism,
                 edge,
             } => self.overhead(cpu, mechanism, edge),
+            What::Ghost { cpu, task, edge } => self.ghost(cpu, task, edge),
             What::Gap { cpu, length } => self.give(Item::Gap { cpu, length }),
             What::Dropped { job, why } => self.give(Item::Drop { job, why }),
             What::Lost { count } => self.give(Item::Lost { count }),
@@ -362,6 +375,16 @@ impl Timeline {
         for running in self.running.values_mut() {
             running.retain(|job| home(job) != ending);
         }
+        let ghosts: Vec<(TaskId, CpuId)> = self
+            .ghosts
+            .iter()
+            .map(|(task, cpu)| (*task, *cpu))
+            .collect();
+        for (task, cpu) in ghosts {
+            if self.home(task) == ending {
+                self.ghost(cpu, task, Edge::End);
+            }
+        }
         self.end_overheads(Some(ending));
     }
 
@@ -373,6 +396,10 @@ impl Timeline {
         for (cpu, job) in core::mem::take(&mut self.drawn) {
             let why = Ending::Recording;
             self.give(Item::Finish { cpu, job, why });
+        }
+        for (task, cpu) in core::mem::take(&mut self.ghosts) {
+            let edge = Edge::End;
+            self.give(Item::Ghost { cpu, task, edge });
         }
         self.end_overheads(None);
         self.give(Item::End);
@@ -515,6 +542,17 @@ impl Timeline {
             | Event::FrameOverrun { .. }
             | Event::FramesSkipped { .. }
             | Event::Late { .. } => {}
+        }
+    }
+
+    /// One that ended already does not end again.
+    fn ghost(&mut self, cpu: CpuId, task: TaskId, edge: Edge) {
+        let before = match edge {
+            Edge::Begin => self.ghosts.insert(task, cpu),
+            Edge::End => self.ghosts.remove(&task),
+        };
+        if (edge == Edge::Begin) == before.is_none() {
+            self.give(Item::Ghost { cpu, task, edge });
         }
     }
 

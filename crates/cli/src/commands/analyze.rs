@@ -1,5 +1,6 @@
 //! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
 
+mod levels;
 mod servers;
 
 use crate::args::AnalyzeArgs;
@@ -440,6 +441,7 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     text.push_str(&grid.render());
     text.push_str(&servers::table(&said.servers, &set.levels, output));
     text.push_str(&job_order(&result.chosen, set));
+    text.push_str(&levels::text(&result.chosen, set));
     text.push('\n');
     text
 }

@@ -246,6 +246,8 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
             mean: some(execution, whole(execution.mean)),
             max: some(execution, execution.max),
         },
+        tardiness_bound_ns: None,
+        ghost_ns: None,
         tardiness_ns: Tardiness {
             mean: some(tardiness, whole(tardiness.mean)),
             max: some(tardiness, tardiness.max),

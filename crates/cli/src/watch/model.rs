@@ -218,6 +218,7 @@ impl Model {
             | What::Wake(_)
             | What::Overhead { .. }
             | What::Budget { .. }
+            | What::Ghost { .. }
             | What::End { .. } => {}
         }
     }

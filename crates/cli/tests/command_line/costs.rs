@@ -330,7 +330,7 @@ const REFUSED: [Refused; 8] = [
         "examples/mc2-two-cpus.toml",
         "mc2",
         &["--overheads", EPYC],
-        "no test speaks of the policy",
+        "what tables, budgets and ghosts of levels cost",
         "leave out --overheads",
     ),
     (

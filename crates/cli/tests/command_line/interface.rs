@@ -39,7 +39,9 @@ fn the_page_of_interfaces_lists_the_tests_that_this_version_knows() {
         .lines()
         .find(|line| line.starts_with("| tests |"))
         .unwrap();
+    // No test is planned beside them.
     let (present, planned) = row["| tests |".len()..].split_once('|').unwrap();
+    assert_eq!(planned.trim(), "|");
     let names = |cell: &str| -> Vec<String> {
         cell.split('`')
             .skip(1)
@@ -47,21 +49,22 @@ fn the_page_of_interfaces_lists_the_tests_that_this_version_knows() {
             .map(str::to_owned)
             .collect()
     };
-    for (cell, answer) in [(present, "no variant"), (planned, "not in this version")] {
-        assert!(!names(cell).is_empty());
-        for name in names(cell) {
-            let test = format!("{name}:nonsense");
-            let test = if cell == planned { &name } else { &test };
-            let done = vestal(&["analyze", FMS, "--test", test]);
-            assert_eq!(done.exit, 2, "{test}");
-            assert!(done.stderr.contains(answer), "{test}: {}", done.stderr);
-        }
+    assert!(!names(present).is_empty());
+    for name in names(present) {
+        let test = format!("{name}:nonsense");
+        let done = vestal(&["analyze", FMS, "--test", &test]);
+        assert_eq!(done.exit, 2, "{test}");
+        assert!(
+            done.stderr.contains("no variant"),
+            "{test}: {}",
+            done.stderr
+        );
     }
 }
 
 #[test]
 fn what_a_later_version_has_says_so() {
-    let planned: [&[&str]; 2] = [&["convert", "a", "b"], &["analyze", FMS, "--test", "mc2"]];
+    let planned: [&[&str]; 1] = [&["convert", "a", "b"]];
     let help = shell("vestal --help; vestal analyze --help; vestal run --help");
     for arguments in planned {
         let done = vestal(arguments);

@@ -33,12 +33,14 @@ fn without_names_the_tests_for_the_platform_are_run() {
             (&edf, &json!("decreasing")),
             (&edf, &json!("edf-vd")),
             (&json!("ftts"), &Value::Null),
+            (&json!("mc2"), &Value::Null),
+            (&json!("mc2"), &json!("rms")),
         ]
     );
     assert_eq!(cpus(&results[0]), [0, 0, 0, 1, 1]);
     assert_eq!(cpus(&results[1]), [0, 0, 1, 1, 0]);
     let all = vestal(&["analyze", TWO_CPUS, "--all", "--format", "json"]);
-    assert_eq!(all.json()["results"].as_array().unwrap().len(), 4);
+    assert_eq!(all.json()["results"].as_array().unwrap().len(), 6);
 
     // On one CPU it is run by name, and there is no column for it.
     let none = vestal(&["analyze", THREE]);

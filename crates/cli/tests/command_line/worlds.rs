@@ -134,6 +134,7 @@ fn has_the_parts_of_a_result(document: &serde_json::Value) {
         "dropped",
         "dropped_by",
         "execution_ns",
+        "ghost_ns",
         "missed",
         "name",
         "overruns",
@@ -141,6 +142,7 @@ fn has_the_parts_of_a_result(document: &serde_json::Value) {
         "relative_response",
         "released",
         "response_ns",
+        "tardiness_bound_ns",
         "tardiness_ns",
     ];
     assert_eq!(keys(&document["tasks"][0]), expected);

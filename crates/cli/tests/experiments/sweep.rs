@@ -321,7 +321,6 @@ fn experiments_that_cannot_be_run_say_why() {
     };
     let unknown = says("\"smc\"", "\"smcc\"", &[]);
     assert!(unknown.contains("did you mean `smc`?"), "{unknown}");
-    assert!(says("\"smc\"", "\"mc2\"", &[]).contains("not in this version"));
     assert!(says("\"hi\"", "\"high\"", &[]).contains("no scenario"));
     assert!(says("step = 0.1", "stop = 0.1", &[]).contains("V0700"));
     let weight = says("by = \"utilization\"", "by = \"inflate_level0\"", &[]);

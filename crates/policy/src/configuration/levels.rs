@@ -23,6 +23,8 @@ pub struct Levels {
     pub tables: Vec<DispatchTable>,
     /// Whether budgets of levels B and C hold.
     pub budgets: Budgets,
+    /// Who goes first at level B.
+    pub level_b: LevelB,
     /// How many jobs and budgets of a task a scheduler has room for, beside the first.
     pub backlog: usize,
 }
@@ -58,7 +60,7 @@ impl Levels {
     /// # Errors
     /// What is wrong with the tables.
     pub fn whole(&self, precision: Precision) -> Result<Levelled, Refusal> {
-        self.build(precision, Levelled::new).map_err(refused)
+        self.configured(precision, Levelled::new).map_err(refused)
     }
 
     /// Whether schedulers can be made of it.
@@ -66,7 +68,7 @@ impl Levels {
     /// # Errors
     /// What is wrong with the tables.
     pub(crate) fn check(&self, precision: Precision) -> Result<(), ConfigurationError> {
-        self.build(precision, Levelled::new).map(|_| ())
+        self.configured(precision, Levelled::new).map(|_| ())
     }
 
     /// Levels A and B of one CPU.
@@ -75,7 +77,7 @@ impl Levels {
     /// What is wrong with the tables.
     pub fn local(&self, cpu: CpuId, precision: Precision) -> Result<LocalDomain, Refusal> {
         let local = |all: &LevelledConfiguration<'_>| LocalDomain::<Boxed>::with_store(all, cpu);
-        self.build(precision, local).map_err(refused)
+        self.configured(precision, local).map_err(refused)
     }
 
     /// Levels C and D of all CPUs.
@@ -84,7 +86,7 @@ impl Levels {
     /// What is wrong with the tables.
     pub fn shared(&self, precision: Precision) -> Result<SharedDomain, Refusal> {
         let shared = SharedDomain::<Boxed>::with_store;
-        self.build(precision, shared).map_err(refused)
+        self.configured(precision, shared).map_err(refused)
     }
 
     /// One scheduler out of the domains, or of what stands around them, such as recorders: one for each CPU, and the
@@ -98,15 +100,15 @@ impl Levels {
         shared: S,
     ) -> Result<Levelled<L, S>, Refusal> {
         let whole = |all: &LevelledConfiguration<'_>| Levelled::with_domains(all, locals, shared);
-        self.build(Precision::EXACT, whole).map_err(refused)
+        self.configured(Precision::EXACT, whole).map_err(refused)
     }
 
-    /// Something out of the core's borrowed form.
-    fn build<T>(
+    /// What is made of the core's borrowed form.
+    pub fn configured<T>(
         &self,
         precision: Precision,
-        make: impl FnOnce(&LevelledConfiguration<'_>) -> Result<T, ConfigurationError>,
-    ) -> Result<T, ConfigurationError> {
+        make: impl FnOnce(&LevelledConfiguration<'_>) -> T,
+    ) -> T {
         let served = self.tasks.iter().zip(&self.containers);
         let served = served.map(|(entry, &container)| LevelledTask {
             task: entry.task,
@@ -123,7 +125,7 @@ impl Levels {
             tables: &tables,
             backlog: self.backlog,
             budgets: self.budgets,
-            level_b: LevelB::EarliestDeadline,
+            level_b: self.level_b,
             granularity: precision.granularity,
             wake_granularity: precision.wake_granularity,
         })

@@ -5,11 +5,14 @@ use crate::options::{BACKLOG, OptionKey, Options, Values};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
-use crate::system::{Cluster, Domain, Guarantee, System, Terms};
+use crate::system::{Cluster, Domain, Guarantee, Proof, System, Terms};
 use std::sync::Arc;
 use vestal_analysis::parameters::DispatchTable;
-use vestal_analysis::{Parameter, Parameters};
-use vestal_core::{Budgets, ConfigurationError, Container, CpuId, TableError, TaskId};
+use vestal_analysis::{Grade, Parameter, Parameters};
+use vestal_core::{
+    Budgets, ConfigurationError, Container, CpuId, Duration, Enforcement, Exhaustion, LevelB,
+    TableError, Task, TaskId,
+};
 use vestal_workload::codes::{self, Code};
 use vestal_workload::diagnostic::{Diagnostics, Sink, one_of, quote};
 use vestal_workload::model::{TaskSet, TaskSpec};
@@ -24,17 +27,31 @@ const BUDGETS: OptionKey = OptionKey {
     values: Values::OneOf(&["enforced", "ignored"]),
 };
 
-/// How many jobs of a task may wait behind its current one if nothing is said. The schedulers of all domains set room
-/// aside for them.
+/// In which order level B goes (Herman et al., RTAS 2012, section 2.2, mentions both).
+const LEVEL_B: OptionKey = OptionKey {
+    name: "level-b",
+    summary: "who goes first at level B of a CPU: the earliest deadline, or the shortest period",
+    values: Values::OneOf(&["edf", "rms"]),
+};
+
+/// How many jobs of a task may wait behind its current one if nothing is said, and the bounds on the tardiness do not ask for
+/// more. The schedulers of all domains set room aside for them.
 const WAITING: usize = 64;
+
+/// More than so many only if it is said: each scheduler keeps room for as many jobs of every task.
+const WAITING_MOST: usize = 1024;
 
 static ABOUT: About = About {
     name: "mc2",
     summary: "MC²: a table and earliest deadlines on each CPU, global earliest deadlines and best effort below",
     page: include_str!("../../../../docs/explain/mc2.md"),
-    parameters: &[Parameter::Partition, Parameter::Tables],
-    options: &[BUDGETS],
-    tests: &[],
+    parameters: &[
+        Parameter::Partition,
+        Parameter::Tables,
+        Parameter::Tardiness,
+    ],
+    options: &[BUDGETS, LEVEL_B],
+    tests: &["mc2", "mc2:rms"],
     native: Native::No(BY_LEVEL),
 };
 
@@ -55,7 +72,7 @@ impl Policy for Mc2 {
                 "counts; level-A jobs come when their slots expect them only if they are periodic",
             ),
             cpu: Use::Rule(
-                "tasks of levels A and B stay there, and each needs one; those of levels C and D have none",
+                "tasks of levels A and B stay there, and who has none is placed by the test; those of levels C and D have none",
             ),
             on_miss: Use::Ignored("a job past its deadline goes on with the budgets of its task"),
             io: Use::Ignored(
@@ -65,9 +82,18 @@ impl Policy for Mc2 {
                 "budgets are those of the own level; only the scenario `beta` looks at them",
             ),
             cpus: Use::Reads,
-            interrupt_master: Use::Ignored("releases cost nothing in the simulator"),
+            interrupt_master: Use::Rule(
+                "the test places no task there that may be elsewhere; releases cost nothing in the simulator",
+            ),
             ..Fields::ONE_CPU
         }
+    }
+
+    fn test(&self, options: &Options) -> Result<Option<&str>, Refusal> {
+        Ok(Some(match level_b(options) {
+            LevelB::EarliestDeadline => "mc2",
+            LevelB::RateMonotonic => "mc2:rms",
+        }))
     }
 
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
@@ -77,29 +103,54 @@ impl Policy for Mc2 {
         let tables = wanted
             .tables(&containers)
             .map_err(|found| Refusal::diagnosed(found).lacking_parameters(no_tables))?;
+        let late = wanted.tardiness(&containers);
+        let need = need(setup, &late);
+        let given = setup.options.number(&BACKLOG);
         let levels = Levels {
             tasks: setup.with_priorities(&[]),
             containers,
             tables,
             budgets: budgets(setup.options),
-            backlog: setup.options.number(&BACKLOG).unwrap_or(WAITING),
+            level_b: level_b(setup.options),
+            backlog: given.unwrap_or(need.clamp(WAITING, WAITING_MOST)),
         };
         if let Err(error) = levels.check(Precision::EXACT) {
             return Err(wanted.misfit(error, &levels));
         }
-        let parameters = parameters(&levels);
-        let origin = match (&parameters.tables, wanted.levels.contains(&Grade::B)) {
-            (Some(_), true) => "tables of --parameters, then earliest deadlines by level",
-            (Some(_), false) => "tables of --parameters, then levels C and D",
-            (None, _) => "earliest deadlines by level",
+        let proof = match setup.proof {
+            Proof::Proved { by } if levels.backlog < need => Proof::NotCovered {
+                by: by.clone(),
+                what: format!(
+                    "{}={}, where {need} jobs of a task may wait",
+                    BACKLOG.name, levels.backlog
+                ),
+            },
+            Proof::Proved { .. }
+            | Proof::Unproved { .. }
+            | Proof::NotCovered { .. }
+            | Proof::NoTest
+            | Proof::NotAsked => setup.proof.clone(),
+        };
+        let parameters = parameters(&levels, &late);
+        let has_b = wanted.levels.contains(&Grade::B);
+        let below = match (has_b, levels.level_b) {
+            (true, LevelB::EarliestDeadline) => "earliest deadlines by level",
+            (true, LevelB::RateMonotonic) => "rates at level B, earliest deadlines below",
+            (false, _) => "levels C and D",
+        };
+        let tables = setup.choose(|all| all.tables.as_ref());
+        let origin = match tables.filter(|_| parameters.tables.is_some()) {
+            Some((_, by)) => format!("tables {by}, then {below}"),
+            None if has_b => below.to_owned(),
+            None => "earliest deadlines by level".to_owned(),
         };
         Ok(System {
             policy: ABOUT.name.to_owned(),
             options: setup.options.clone(),
             parameters,
             cpus: wanted.cpus,
-            clusters: vec![cluster(setup, levels, wanted.cpus)],
-            origin: origin.to_owned(),
+            clusters: vec![cluster(levels, wanted.cpus, (&late, &proof))],
+            origin,
         })
     }
 }
@@ -111,8 +162,26 @@ fn budgets(options: &Options) -> Budgets {
     }
 }
 
+fn level_b(options: &Options) -> LevelB {
+    match options.value(&LEVEL_B) {
+        "rms" => LevelB::RateMonotonic,
+        _ => LevelB::EarliestDeadline,
+    }
+}
+
+/// How many jobs of a task may wait behind its current one where none is later than so: those that come until it is complete, D + Theta
+/// after its own release at the most. One of levels A and B is complete when the next one comes, or then.
+fn need(setup: &Setup<'_>, late: &[Option<Duration>]) -> usize {
+    let of = |(task, late): (&Task, &Option<Duration>)| {
+        let span = task.deadline.saturating_add(late.unwrap_or_default());
+        let jobs = span.div_floor(task.period).unwrap_or(0).saturating_add(1);
+        usize::try_from(jobs).unwrap_or(usize::MAX)
+    };
+    setup.tasks.iter().zip(late).map(of).max().unwrap_or(0)
+}
+
 /// What the levels were built with: no tables if no task is in one.
-fn parameters(levels: &Levels) -> Parameters {
+fn parameters(levels: &Levels, late: &[Option<Duration>]) -> Parameters {
     let homes = (0..levels.tasks.len()).map(|task| levels.home(task));
     let homes: Vec<Option<CpuId>> = homes.collect();
     let mut containers = levels.containers.iter();
@@ -120,12 +189,13 @@ fn parameters(levels: &Levels) -> Parameters {
     Parameters {
         partition: homes.iter().any(Option::is_some).then_some(homes),
         tables: has_tables.then(|| levels.tables.clone()),
+        tardiness: late.iter().any(Option::is_some).then(|| late.to_vec()),
         ..Parameters::default()
     }
 }
 
 /// All CPUs with all tasks, and in it the domain of each CPU and the shared one, in this order.
-fn cluster(setup: &Setup<'_>, levels: Levels, cpus: u16) -> Cluster {
+fn cluster(levels: Levels, cpus: u16, (late, proof): (&[Option<Duration>], &Proof)) -> Cluster {
     let all: Vec<CpuId> = (0..cpus).map(CpuId).collect();
     let numbered = (0..).map(TaskId).zip(0..levels.tasks.len());
     let of = |home: Option<CpuId>| {
@@ -134,61 +204,31 @@ fn cluster(setup: &Setup<'_>, levels: Levels, cpus: u16) -> Cluster {
             .filter(|&(_, task)| levels.home(task) == home);
         own.map(|(task, _)| task).collect::<Vec<TaskId>>()
     };
-    let domain = |cpus: Vec<CpuId>, tasks| Domain {
+    let domain = |cpus: Vec<CpuId>, tasks, terms| Domain {
         cpus,
         tasks,
         guarantee: Guarantee {
-            terms: Terms::Nothing,
-            proof: setup.proof.clone(),
+            terms,
+            proof: proof.clone(),
         },
     };
-    let locals = all.iter().map(|&cpu| domain(vec![cpu], of(Some(cpu))));
-    let shared = std::iter::once_with(|| domain(all.clone(), of(None)));
+    // A job that needs more than at its own level takes back what is promised to its task and to levels below.
+    let deadlines = || Terms::Deadlines {
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Continue,
+    };
+    let locals = all
+        .iter()
+        .map(|&cpu| domain(vec![cpu], of(Some(cpu)), deadlines()));
+    let shared = std::iter::once_with(|| {
+        let terms = Terms::Tardiness(late.to_vec());
+        domain(all.clone(), of(None), terms)
+    });
     Cluster {
         domains: locals.chain(shared).collect(),
         tasks: numbered.clone().map(|(task, _)| task).collect(),
         cpus: all,
         configuration: Configuration::Levels(levels),
-    }
-}
-
-/// A level of MC².
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grade {
-    D,
-    C,
-    B,
-    A,
-}
-
-impl Grade {
-    /// All, lowest first.
-    const ALL: [Self; 4] = [Self::D, Self::C, Self::B, Self::A];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::D => "D",
-            Self::C => "C",
-            Self::B => "B",
-            Self::A => "A",
-        }
-    }
-
-    fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|grade| grade.name() == name)
-    }
-
-    /// Those of the levels of a file: by their names if they have names of MC², else counted from the highest,
-    /// which is A.
-    fn of_levels(names: &[String]) -> Option<Vec<Self>> {
-        let named: Vec<Option<Self>> = names.iter().map(|name| Self::of_name(name)).collect();
-        if named.iter().any(Option::is_some) {
-            let grades: Vec<Self> = named.into_iter().collect::<Option<_>>()?;
-            let rising = grades.windows(2).all(|pair| pair[0] as u8 <= pair[1] as u8);
-            return rising.then_some(grades);
-        }
-        let first = Self::ALL.len().checked_sub(names.len())?;
-        Self::ALL.get(first..).map(<[Self]>::to_vec)
     }
 }
 
@@ -198,7 +238,10 @@ struct Wanted<'a> {
     cpus: u16,
     /// By level of the file.
     levels: Vec<Grade>,
+    /// What is given, and otherwise what the test found: that has the given homes in it.
     given: Parameters,
+    /// Why the test places no task, if it does not.
+    why: Option<String>,
 }
 
 /// Something wrong about a task: its code, the place in the file, and the field.
@@ -224,7 +267,17 @@ impl<'a> Wanted<'a> {
             set,
             cpus: set.platform.cpus,
             levels: levels.unwrap_or_default(),
-            given: setup.given.all(),
+            given: match setup.found {
+                Some((_, outcome)) => outcome.parameters.or(&setup.given.all()),
+                None => setup.given.all(),
+            },
+            why: match setup.proof {
+                Proof::Unproved { by, why, .. } => why.as_ref().map(|why| format!("{by}: {why}")),
+                Proof::Proved { .. }
+                | Proof::NotCovered { .. }
+                | Proof::NoTest
+                | Proof::NotAsked => None,
+            },
         })
     }
 
@@ -250,6 +303,25 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// How late each task of level C may be, where that is known.
+    fn tardiness(&self, containers: &[Container]) -> Vec<Option<Duration>> {
+        let known = self.given.tardiness.iter().flatten().copied();
+        let known = known.chain(std::iter::repeat(None));
+        let of = |(container, late): (&Container, Option<Duration>)| match container {
+            Container::Global => late,
+            Container::Table(_) | Container::Local(_) | Container::BestEffort => None,
+        };
+        containers.iter().zip(known).map(of).collect()
+    }
+
+    /// What is missing, with the reason for which the test did not find it.
+    fn missing(&self, what: String) -> String {
+        match &self.why {
+            Some(why) => format!("{what} ({why})"),
+            None => what,
+        }
+    }
+
     /// Where each task is served.
     ///
     /// # Errors
@@ -270,7 +342,7 @@ impl<'a> Wanted<'a> {
                     let expected = "a CPU: tasks of levels A and B stay on one";
                     let help =
                         "add `cpu` to the task, or give all of them in `partition` of --parameters";
-                    let found = format!("no CPU for {}", self.called(task));
+                    let found = self.missing(format!("no CPU for {}", self.called(task)));
                     let (code, span) = (codes::LEVEL_NEEDS_CPU, task.places.name.0);
                     sink.error(code, span, &field, found, expected, help);
                     continue;
@@ -303,7 +375,8 @@ impl<'a> Wanted<'a> {
             let first = containers.iter().position(in_tables);
             if let Some(task) = first.and_then(|first| self.set.tasks.get(first)) {
                 let found = format!("no dispatch tables, and {}", self.called(task));
-                let expected = "a dispatch table for each CPU: this version does not compute them";
+                let found = self.missing(found);
+                let expected = "a dispatch table for each CPU, given or found by the test";
                 let code = codes::TABLES_MISSING;
                 let span = task.places.name.0;
                 sink.error(code, span, "tables", found, expected, self.example());

@@ -8,6 +8,7 @@ mod frames_refused;
 mod hsf;
 mod io_amc;
 mod mc2;
+mod mc2_proved;
 mod mc2_simulated;
 mod needs;
 mod pedf_vd;

@@ -1,7 +1,7 @@
 //! MC² from a file: what it is built of, and what is refused and where.
 
 use vestal_analysis::Parameters;
-use vestal_core::{Budgets, Container, CpuId, TaskId};
+use vestal_core::{Budgets, Container, CpuId, Duration, TaskId};
 use vestal_policy::{Analysis, Levels, Refusal, Registry, System, assemble, parameters};
 use vestal_workload::{Diagnostics, Source, TaskSet};
 
@@ -65,8 +65,8 @@ fn a_cluster_has_a_domain_for_each_cpu_and_a_shared_one() {
         (&[CpuId(0), CpuId(1)], &[TaskId(2), TaskId(3)]),
     ];
     assert_eq!(domains, expected);
-    assert!(cluster.promises_nothing() && cluster.limits().is_none());
-    assert_eq!(system.proved_by(), None);
+    assert!(!cluster.promises_nothing() && cluster.limits().is_none());
+    assert_eq!(system.proved_by(), Some("mc2"));
     let homes = [0, 1, 2, 3].map(|task| system.cpu_of(TaskId(task)));
     assert_eq!(homes, [Some(CpuId(0)), Some(CpuId(1)), None, None]);
     let containers = &levels(&system).containers;
@@ -270,11 +270,17 @@ fn tables_that_do_not_give_a_task_what_it_needs_are_refused_at_the_task() {
     let odd = TWO_CPUS.replacen("period = 10", "period = 4", 1);
     let said = ("V0424", "set.toml", 7, "tables[0].cycle", "a cycle of 10ms");
     refuse(&odd, &tables(&[slot(0, 2, "a")]), &[said]);
+    let part = "no dispatch tables, and `a` of level A (mc2: tables are for periodic tasks";
     refuse(
-        TWO_CPUS,
+        &sporadic(TWO_CPUS),
         "",
-        &[("V0423", "set.toml", 7, "tables", "no dispatch tables")],
+        &[("V0423", "set.toml", 7, "tables", part)],
     );
+}
+
+/// The test makes no tables for such tasks, and places none.
+fn sporadic(text: &str) -> String {
+    text.replacen("period = 10\n", "period = 10\narrival = \"sporadic\"\n", 1)
 }
 
 #[test]
@@ -283,11 +289,12 @@ fn levels_a_and_b_need_cpus_and_the_others_have_none() {
     let none = TWO_CPUS
         .replacen("cpu = 0\n", "", 1)
         .replacen("cpu = 1\n", "", 1);
+    assert!(read(&none, TABLES).is_ok());
     let (a, b) = (
         ("V0421", "set.toml", 7, "task[0].cpu", a),
-        ("V0421", "set.toml", 12, "task[1].cpu", b),
+        ("V0421", "set.toml", 13, "task[1].cpu", b),
     );
-    refuse(&none, TABLES, &[a, b]);
+    refuse(&sporadic(&none), TABLES, &[a, b]);
     let c = "CPU 1 for `c` of level C";
     let more = TWO_CPUS.replacen("name = \"c\"\n", "name = \"c\"\ncpu = 1\n", 1);
     refuse(
@@ -305,8 +312,8 @@ fn levels_a_and_b_need_cpus_and_the_others_have_none() {
         &all,
         &[("V0422", "set.toml", 24, "task[3].cpu", d)],
     );
-    let b = ("V0421", "set.toml", 13, "task[1].cpu", "no CPU for `b`");
-    refuse(TWO_CPUS, &given("\"a\": 0"), &[b]);
+    let b = ("V0421", "set.toml", 14, "task[1].cpu", "no CPU for `b`");
+    refuse(&sporadic(TWO_CPUS), &given("\"a\": 0"), &[b]);
 }
 
 /// The help says what to write, and it is right but for what only a person knows.
@@ -315,6 +322,7 @@ fn what_is_said_to_write_can_be_written() {
     let one = TWO_CPUS
         .replace("cpus = 2", "cpus = 1")
         .replace("cpu = 1", "cpu = 0");
+    let one = sporadic(&one);
     let error = read(&one, "").unwrap_err();
     let help = &error.list()[0].help;
     let given = help.split('`').nth(1).unwrap();
@@ -331,5 +339,10 @@ fn tables_without_slots_are_none() {
     let given = "{ \"tables\": [{ \"cycle\": \"3ms\", \"slots\": [] }, { \"cycle\": \"5ms\", \"slots\": [] }] }";
     let same = read(&soft, given).unwrap();
     assert_eq!(bare, same);
-    assert!(bare.parameters.is_empty());
+    let late = Some(vec![Some(Duration::ZERO), None]);
+    let expected = Parameters {
+        tardiness: late,
+        ..Parameters::default()
+    };
+    assert_eq!(bare.parameters, expected);
 }

@@ -15,6 +15,10 @@
 //! *No instant restores it.* Budgets outlive jobs, so that one who exceeded its bound may have left its task behind for any number of
 //! periods, and a crossing once is one for the rest of the run.
 //!
+//! *Out of step.* Level A is guaranteed by tables, which are for jobs that come at multiples of their periods. One that comes at another
+//! instant is guaranteed nothing, and when it executes that counts as a crossing of every level: where in its slots that is, no test
+//! has looked at.
+//!
 //! *Used up.* A job that has executed C of its own level by then and wants more was guaranteed nothing. The next job of its task
 //! was, until that one goes on: with a budget of its own, which a complete one would have left to it.
 
@@ -56,6 +60,15 @@ struct Served {
     crossings: Crossings,
     /// The job, by its number, that executed C of its own level last and was not done, and when.
     used_up: Option<(u64, Instant)>,
+}
+
+impl Served {
+    /// Whether a job of level A comes when its table does not expect it.
+    fn is_out_of_step(&self, job: &JobState) -> bool {
+        let since = job.released.saturating_since(Instant::EPOCH).as_nanos();
+        let is_in_step = since.is_multiple_of(self.task.period.as_nanos());
+        matches!(self.container, Container::Table(_)) && !is_in_step
+    }
 }
 
 /// Follows a run of all levels.
@@ -109,9 +122,13 @@ impl Levelled {
             served.used_up = Some((job.id.sequence, reached(own)));
         }
         let mut crossings = Crossings::default();
+        let is_out_of_step = served.is_out_of_step(job);
         for (level, crossing) in (0..).map(Level).zip(&mut crossings.0) {
             let limit = served.task.wcet.at(level);
-            *crossing = (job.executed > limit).then(|| reached(limit));
+            *crossing = match is_out_of_step {
+                true => Some(segment.start),
+                false => (job.executed > limit).then(|| reached(limit)),
+            };
         }
         served.crossings.add(&crossings);
         let is_shared = self.budgets == Budgets::Ignored;
@@ -134,6 +151,9 @@ impl Levelled {
         let Some(served) = self.tasks.get(job.id.task.index()) else {
             return false;
         };
+        if served.is_out_of_step(job) {
+            return false;
+        }
         let Some((due, elsewhere)) = self.terms(served, job.deadline) else {
             return false;
         };

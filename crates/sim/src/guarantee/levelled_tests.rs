@@ -254,3 +254,31 @@ fn a_job_that_has_executed_all_that_it_was_guaranteed_and_wants_more_was_guarant
         assert_eq!(late(&goes_on, task), Some(EXCUSED), "{task}: the next");
     }
 }
+
+/// A job of level A that does not come at a multiple of its period is guaranteed nothing, and when it executes that bears on the levels
+/// below: on its CPU, and on all of level C.
+#[test]
+fn a_job_of_level_a_that_comes_out_of_step_is_guaranteed_nothing() {
+    let out_of_step = JobState {
+        released: at(27),
+        deadline: at(47),
+        ..state(A, 1, 1, 1)
+    };
+    let calm = guarantee(ENFORCED);
+    let late =
+        |guarantee: &Guarantee, job: &JobState| guarantee.judge(job, at(60), Ending::Completed);
+    assert_eq!(late(&calm, &out_of_step), Some(EXCUSED));
+    assert_eq!(late(&calm, &state(A, 1, 1, 1)), Some(MISSED));
+    let mut after = guarantee(ENFORCED);
+    ran(&mut after, &out_of_step, 1, 29);
+    for (task, verdict) in [
+        (A, EXCUSED),
+        (B, EXCUSED),
+        (C, EXCUSED),
+        (FAR_A, MISSED),
+        (FAR_B, MISSED),
+    ] {
+        let job = state(task, 1, 1, 1);
+        assert_eq!(late(&after, &job), Some(verdict), "{task}");
+    }
+}

@@ -11,11 +11,11 @@ use vestal_testkit::Random;
 use vestal_testkit::random::mix;
 use vestal_testkit::short::{at, ns, span};
 
-const END: u64 = 600;
+pub(crate) const END: u64 = 600;
 
 /// What is not as it is guaranteed, or not heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+pub(crate) enum Fault {
     None,
     /// Level B has more than there is.
     FullB,
@@ -26,15 +26,15 @@ enum Fault {
 }
 
 #[derive(Clone, Debug)]
-struct Set {
-    tasks: Vec<LevelledTask>,
+pub(crate) struct Set {
+    pub(crate) tasks: Vec<LevelledTask>,
     /// By CPU: its cycle and the slot of its task of level A, which begins so late.
-    cpus: Vec<(u64, u64)>,
-    tardiness: Vec<Option<Duration>>,
-    budgets: Budgets,
+    pub(crate) cpus: Vec<(u64, u64)>,
+    pub(crate) tardiness: Vec<Option<Duration>>,
+    pub(crate) budgets: Budgets,
     /// How far above the times of level C jobs go: in so many of 16 cases.
-    wild: u64,
-    seed: u64,
+    pub(crate) wild: u64,
+    pub(crate) seed: u64,
 }
 
 fn entry(container: Container, period: u64, values: &[u64]) -> LevelledTask {
@@ -43,7 +43,7 @@ fn entry(container: Container, period: u64, values: &[u64]) -> LevelledTask {
 }
 
 /// Of level A a task with one slot for each CPU; `None` if level C has no bound.
-fn set(random: &mut Random, fault: Fault) -> Option<Set> {
+pub(crate) fn set(random: &mut Random, fault: Fault) -> Option<Set> {
     let (mut tasks, mut cpus, mut closed) = (Vec::new(), Vec::new(), Vec::new());
     for cpu in (0..1 + random.below(3) as u16).map(CpuId) {
         let cycle = random.one_of(&[6, 10, 20]);
@@ -111,6 +111,36 @@ fn set(random: &mut Random, fault: Fault) -> Option<Set> {
 }
 
 impl Set {
+    /// What is made of its configuration.
+    pub(crate) fn configured<T>(&self, make: impl FnOnce(&LevelledConfiguration<'_>) -> T) -> T {
+        let numbered = || (0..).map(TaskId).zip(&self.tasks);
+        let of = |(cpu, &(_, start)): (CpuId, &(u64, u64))| {
+            let own = numbered().filter(|(_, entry)| entry.container == Container::Table(cpu));
+            let slots = own.map(|(task, entry)| TableSlot {
+                start: span(start),
+                length: entry.task.own_wcet().time_on_dedicated_cpu(),
+                task,
+            });
+            slots.collect::<Vec<_>>()
+        };
+        let slots: Vec<Vec<TableSlot>> = (0..).map(CpuId).zip(&self.cpus).map(of).collect();
+        let tables = self.cpus.iter().zip(&slots);
+        let tables = tables.map(|(&(cycle, _), slots)| CpuTable {
+            cycle: span(cycle),
+            slots,
+        });
+        let tables: Vec<CpuTable<'_>> = tables.collect();
+        make(&LevelledConfiguration {
+            tasks: &self.tasks,
+            tables: &tables,
+            backlog: 200,
+            budgets: self.budgets,
+            level_b: LevelB::EarliestDeadline,
+            granularity: Service::ZERO,
+            wake_granularity: Duration::ZERO,
+        })
+    }
+
     fn number(&self, task: TaskId, sequence: u64, what: u64) -> Random {
         Random::new(mix(self.seed
             ^ (u64::from(task.0) << 40)
@@ -191,41 +221,12 @@ impl<J: Observer> Observer for Hears<J> {
 }
 
 fn run(set: &Set, fault: Fault, seen: &mut Seen) {
-    let numbered = || (0..).map(TaskId).zip(&set.tasks);
-    let of = |(cpu, &(_, start)): (CpuId, &(u64, u64))| {
-        let own = numbered().filter(|(_, entry)| entry.container == Container::Table(cpu));
-        let slots = own.map(|(task, entry)| TableSlot {
-            start: span(start),
-            length: entry.task.own_wcet().time_on_dedicated_cpu(),
-            task,
-        });
-        slots.collect::<Vec<_>>()
-    };
-    let slots: Vec<Vec<TableSlot>> = (0..).map(CpuId).zip(&set.cpus).map(of).collect();
-    let tables = set
-        .cpus
-        .iter()
-        .zip(&slots)
-        .map(|(&(cycle, _), slots)| CpuTable {
-            cycle: span(cycle),
-            slots,
-        });
-    let tables: Vec<CpuTable<'_>> = tables.collect();
-    let configuration = LevelledConfiguration {
-        tasks: &set.tasks,
-        tables: &tables,
-        backlog: 200,
-        budgets: set.budgets,
-        level_b: LevelB::EarliestDeadline,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
     let levels: Vec<Level> = set
         .tasks
         .iter()
         .map(|entry| entry.task.criticality)
         .collect();
-    let guarantee = Guarantee::of_levels(&configuration, &set.tardiness);
+    let guarantee = set.configured(|all| Guarantee::of_levels(all, &set.tardiness));
     let count = |now: Instant, job: &JobState, guaranteed: bool| {
         assert!(
             !guaranteed || fault != Fault::None,
@@ -250,7 +251,7 @@ fn run(set: &Set, fault: Fault, seen: &mut Seen) {
         end: at(END),
         backlog: Backlog::UNLIMITED,
     };
-    let mut engine = Levelled::new(&configuration).unwrap();
+    let mut engine = set.configured(Levelled::new).unwrap();
     simulate(&mut engine, &setting, set, set, &mut hears).unwrap();
 }
 

@@ -13,6 +13,7 @@ mod contract;
 mod costs;
 mod devices;
 mod drawings;
+mod levels_conserved;
 mod levels_judged;
 mod plrs;
 mod pt_servers;

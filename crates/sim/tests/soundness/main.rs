@@ -31,6 +31,7 @@ mod busy;
 mod campaign;
 mod in_servers;
 mod io_amc;
+mod levels;
 mod longer_lists;
 mod patterns;
 mod pibs;

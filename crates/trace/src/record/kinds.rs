@@ -247,6 +247,9 @@ kinds! { What, Byte::Kind, "the kind", Cell::Kind, "a kind of record of this sch
         cpu: CPU, jobs: At(Byte::Sequence, Cell::Value), barrier: At(Byte::Value, Cell::Key("barrier"));
     0x17 "queued"         (What::Queued { cpu, job }) cpu: CPU, job: Job;
 
+    0x18 "ghost-begin"    (What::Ghost { cpu, task, edge: Edge::Begin }) cpu: CPU, task: TASK;
+    0x19 "ghost-end"      (What::Ghost { cpu, task, edge: Edge::End }) cpu: CPU, task: TASK;
+
     // Its notices.
     0x20 "mode" (What::Notice(Event::ModeChanged { from, to, cause }))
         from: At(Byte::A, Cell::Key("from")), to: At(Byte::B, Cell::Key("to")), cause: Maybe(Byte::C, Job);

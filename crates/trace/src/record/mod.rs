@@ -124,6 +124,16 @@ pub enum What {
         /// What enforcement allows it.
         permit: Permit,
     },
+    /// After a decision, what a task did not need of its budget begins or ends to be used up while lower levels have the CPU: by the
+    /// task's ghost. Nothing is decided by that, and a replay does not compare it.
+    Ghost {
+        /// Where.
+        cpu: CpuId,
+        /// Whose.
+        task: TaskId,
+        /// Whether it begins.
+        edge: Edge,
+    },
     /// The world took a notice from the scheduler; [`Record::at`] is when it took effect.
     Notice(Event),
     /// The world judged that a job was not complete at its deadline.

@@ -113,6 +113,11 @@ impl Names<'_> {
                 mechanism,
                 edge,
             },
+            What::Ghost { cpu, task, edge } => What::Ghost {
+                cpu: self.cpu(cpu),
+                task: self.task(task),
+                edge,
+            },
             What::Gap { cpu, length } => What::Gap {
                 cpu: self.cpu(cpu),
                 length,

@@ -240,6 +240,7 @@ impl<'a> State<'a> {
             | Item::Budget { .. }
             | Item::Overhead { .. }
             | Item::Gap { .. }
+            | Item::Ghost { .. }
             | Item::Lost { .. }
             | Item::End => {}
         }

@@ -274,6 +274,8 @@ impl<W: Write> Writer<W> {
                     annotate(event, "length_ns", length.as_nanos())
                 })
             }
+            // A track of slices has no room for ghosts beside what executes.
+            Item::Ghost { .. } => Ok(()),
             Item::Lost { count } => self.mark(at, PROCESS_TRACK, &format!("{count} records lost")),
             Item::End => self.end(at),
         }
@@ -396,6 +398,7 @@ const fn task_of(item: &Item) -> Option<TaskId> {
         Item::Mode { .. }
         | Item::Overhead { .. }
         | Item::Gap { .. }
+        | Item::Ghost { .. }
         | Item::Lost { .. }
         | Item::End => None,
     }

@@ -7,7 +7,7 @@
 //! there, and boxes have the number of theirs.
 //! The same records give the same bytes.
 
-use crate::chart::{Band, Chart, Mark, Row, Slice, Unit, tick_step};
+use crate::chart::{Band, Chart, Ghost, Mark, Row, Slice, Unit, tick_step};
 use crate::record::DomainId;
 use crate::timeline::Ending;
 use std::fmt::Write as _;
@@ -372,12 +372,30 @@ impl Picture {
             self.left,
             self.left + PLOT_WIDTH
         );
+        for ghost in &row.ghosts {
+            self.ghost(base, row, ghost, colour);
+        }
         for slice in &row.slices {
             self.slice(base, row, slice, colour);
         }
         for (at, mark) in &row.marks {
             self.mark(base, *at, *mark);
         }
+    }
+
+    /// An empty box: nothing of the task executes there.
+    fn ghost(&mut self, base: u64, row: &Row, ghost: &Ghost, colour: &str) {
+        put!(
+            self,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{BOX}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1\" stroke-dasharray=\"3 2\"><title>ghost of {} on CPU {}, {} to {}</title></rect>",
+            self.x(ghost.from),
+            base - BOX,
+            self.width(ghost.from, ghost.to),
+            escape(&row.task.name),
+            ghost.cpu.0,
+            self.time(ghost.from),
+            self.time(ghost.to)
+        );
     }
 
     fn slice(&mut self, base: u64, row: &Row, slice: &Slice, colour: &str) {

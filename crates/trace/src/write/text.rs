@@ -16,6 +16,8 @@
 //!
 //! Several domains have a mode line each. Where there are several CPUs, the number of the CPU stands for `#`, each task
 //! has a letter, and a line for each CPU shows the letters of the tasks that run there.
+//!
+//! `o` stands where a task does not execute and its ghost uses up its budget; several may do so at once.
 
 use crate::chart::{Chart, Mark, Row, Unit, tick_step};
 use crate::record::DomainId;
@@ -33,6 +35,11 @@ const LEGEND: &str = "\
 /// What stands there besides if there are several CPUs.
 const LEGEND_OF_CPUS: &str = "\
 0 to 9 in place of #: executes on that CPU (# on another or several)   A, B ..: the task on a CPU
+";
+
+/// What stands there besides if there are ghosts.
+const LEGEND_OF_GHOSTS: &str = "\
+o a ghost uses up what jobs left of their budget
 ";
 
 /// How instants become columns.
@@ -117,6 +124,9 @@ pub(super) fn draw(chart: Chart) -> String {
     text.push_str(LEGEND);
     if !cpus.is_empty() {
         text.push_str(LEGEND_OF_CPUS);
+    }
+    if chart.has_ghosts() {
+        text.push_str(LEGEND_OF_GHOSTS);
     }
     text
 }
@@ -249,7 +259,16 @@ fn execution(row: &Row, grid: &Grid, with_cpus: bool) -> Vec<char> {
         part if part < grid.step => '+',
         _ => whole(cpus),
     };
-    covered.into_iter().map(sign).collect()
+    let mut cells: Vec<char> = covered.into_iter().map(sign).collect();
+    for ghost in &row.ghosts {
+        let (from, to) = (ghost.from.as_nanos(), ghost.to.as_nanos());
+        grid.cover(from, to, |column, _| {
+            if let Some(cell @ '.') = cells.get_mut(column) {
+                *cell = 'o';
+            }
+        });
+    }
+    cells
 }
 
 /// In each column the task that runs there most.

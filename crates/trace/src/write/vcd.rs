@@ -193,6 +193,7 @@ impl<W: Write> Writer<W> {
             Item::Budget { .. }
             | Item::Overhead { .. }
             | Item::Gap { .. }
+            | Item::Ghost { .. }
             | Item::Lost { .. }
             | Item::End => Ok(()),
         }

@@ -4,24 +4,21 @@
 //! What is decided: whether each level-A task has a CPU, and each CPU a table in which all jobs of its level-A tasks have C_i(A) in time
 //! (`table`, or given: `given`); and whether what a table leaves in a run of level B, in which no job of levels A and B of
 //! the CPU needs more than C_i(B), is enough for the CPU's level-B tasks (`pattern`, `local`). Tasks without a CPU are placed (`place`).
-//! Level C has, on each CPU, at least the share that levels A and B leave in a run of level C, less a burst: `Left`.
+//! Level C has, on each CPU, at least the share that levels A and B leave in a run of level C, less a burst: `tardiness::Closed`.
 //!
 //! Assumptions: A1 preemptive CPUs without overhead that do not delay one another. A2 level-A tasks are periodic and come at the
 //! multiples of their periods, as tables begin at time 0; level-B tasks are sporadic; D <= T. A3 budgets hold, and what a job does not need
 //! of its own is used up by its ghost while lower levels have the CPU.
 //!
-//! This is no test yet: level C's tardiness is not judged here. Kind of what is: exact for a placement and tables that are given, as far
-//! as it is decided; otherwise another placement may do, or another table, which may leave more at once.
+//! Whether level C is bounded with that is `tardiness`, and all three levels together are the test: `answer`. Kind: sufficient. Levels A
+//! and B are decided exactly for a placement and tables that are given, as far as they are decided; otherwise another placement may do,
+//! or another table, which may leave more at once; and the bound for level C is one.
 //!
-//! Slow twins: `oracle`. Known-wrong variants: `control`.
+//! Slow twins: `oracle`, `tardiness::oracle`. Known-wrong variants: `control`.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "level C's half of the test is not there yet")
-)]
-
-#[cfg(test)]
-mod control;
+mod answer;
+#[cfg(any(test, feature = "controls"))]
+pub(crate) mod control;
 mod given;
 mod local;
 #[cfg(test)]
@@ -33,25 +30,16 @@ pub mod tardiness;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use answer::analyse;
+
+use crate::grade::Grade;
 use crate::level_reason::LevelReason;
 use crate::parameters::{DispatchTable, task_id};
 use crate::problem::{Problem, Row};
 use local::Local;
 use pattern::Pattern;
+use tardiness::{Closed, Wanted};
 use vestal_core::CpuId;
-
-/// A level of MC².
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grade {
-    /// Best effort.
-    D,
-    /// Global earliest deadlines.
-    C,
-    /// On one CPU, by deadlines or rates.
-    B,
-    /// In a table.
-    A,
-}
 
 /// In which order the level-B tasks of a CPU go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +63,7 @@ pub(crate) struct Question<'a> {
     pub(crate) interrupt_master: Option<CpuId>,
 }
 
-/// What was found where levels A and B are schedulable.
+/// What was found where level A is schedulable.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// By task; `None` for tasks of levels C and D.
@@ -84,25 +72,10 @@ pub(crate) struct Found {
     pub(crate) tables: Vec<DispatchTable>,
     /// By task, in ns: bounds on response times in runs of level B, where they are known.
     pub(crate) responses: Vec<Option<u64>>,
-    /// By CPU; empty if there is no level C.
-    pub(crate) left: Vec<Left>,
-}
-
-/// What levels A and B of a CPU leave in a run of level C, in which none of their jobs needs more than C_i(C): in any window of length t at least
-/// (1 - sum of the shares) t - burst.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Left {
-    /// W / P of the table, then C_i(C) / T_i of each task of level B; numerators and denominators in ns.
-    pub(crate) shares: Vec<(u64, u64)>,
-    /// In ns, rounded up.
-    pub(crate) burst: u64,
-}
-
-impl Left {
-    /// Whether levels A and B never close the CPU.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.shares.iter().all(|&(time, _)| time == 0)
-    }
+    /// By CPU, what level C does not have; empty if there is no level C.
+    pub(crate) closed: Vec<Closed>,
+    /// Why level B is not schedulable, or not known to be: then its homes are where there is least to do.
+    pub(crate) why: Option<LevelReason>,
 }
 
 /// How many steps may still be taken: jobs of tables, and pieces of what they close that are looked at.
@@ -150,8 +123,8 @@ impl Question<'_> {
     /// Levels A and B, and what they leave.
     ///
     /// # Errors
-    /// Why they are not schedulable, or not known to be.
-    pub(crate) fn decide(&self, effort: &mut Effort) -> Result<Found, LevelReason> {
+    /// Why level A is not schedulable, or not known to be.
+    pub(crate) fn find(&self, effort: &mut Effort) -> Result<Found, LevelReason> {
         self.check_assumptions()?;
         let cpus = usize::from(self.problem.cpus());
         let mut homes = vec![None; self.problem.tasks().len()];
@@ -163,7 +136,7 @@ impl Question<'_> {
                 None => Pattern::of_pieces(1, Vec::new()),
             })
             .collect();
-        place::local(self, &patterns, &mut homes, effort)?;
+        let mut why = place::local(self, &patterns, &mut homes, effort);
         let mut responses = vec![None; homes.len()];
         for (cpu, pattern) in (0..).map(CpuId).zip(&patterns) {
             let rows = self.rows(&homes, Grade::B, cpu.index());
@@ -172,14 +145,18 @@ impl Question<'_> {
                 pattern,
                 rows: &rows,
             };
-            let found = self.judge_local(&local, effort)?;
-            for (row, response) in rows.iter().zip(found) {
-                responses[row.task] = Some(response);
+            match self.judge_local(&local, effort) {
+                Ok(found) => {
+                    for (row, response) in rows.iter().zip(found) {
+                        responses[row.task] = Some(response);
+                    }
+                }
+                Err(late) => why = why.or(Some(late)),
             }
         }
-        let left = match self.level(Grade::C) {
+        let closed = match self.level(Grade::C) {
             Some(level) => (0..cpus)
-                .map(|cpu| self.left(&homes, (cpu, &tables[cpu]), level))
+                .map(|cpu| self.closed(&homes, (cpu, &tables[cpu]), level))
                 .collect(),
             None => Vec::new(),
         };
@@ -187,7 +164,8 @@ impl Question<'_> {
             homes,
             tables,
             responses,
-            left,
+            closed,
+            why,
         })
     }
 
@@ -234,26 +212,30 @@ impl Question<'_> {
         .collect()
     }
 
-    /// What a CPU leaves in a run of this level. A level-B task that meets its deadlines executes at most u t + e (T + D - 2 e) / T in
-    /// t, with e its time at the level and u = e / T: the window that has most begins with a job just in time for its deadline, and
-    /// ends with the next one, which comes and executes at once.
-    fn left(
+    /// For how long a CPU is closed in a run of this level, in which no job of levels A and B needs more than its C of it.
+    fn closed(
         &self,
         homes: &[Option<CpuId>],
         (cpu, table): (usize, &DispatchTable),
         level: usize,
-    ) -> Left {
+    ) -> Closed {
         let pattern = Pattern::new(table, &self.rows(homes, Grade::A, cpu), level);
         let mut shares = vec![(pattern.closed_in_cycle(), pattern.cycle())];
         let mut burst = pattern.burst_nanos();
         for row in self.rows(homes, Grade::B, cpu) {
-            let time = row.exact_wcet(level);
-            shares.push((time, row.period));
-            let span = (u128::from(row.period) + u128::from(row.deadline))
-                .saturating_sub(2 * u128::from(time));
-            let extra = (u128::from(time) * span).div_ceil(row.period.into());
-            burst = burst.saturating_add(u64::try_from(extra).unwrap_or(u64::MAX));
+            let wanted = wanted(row, level);
+            shares.push((wanted.wcet, wanted.period));
+            burst = burst.saturating_add(wanted.burst());
         }
-        Left { shares, burst }
+        Closed { shares, burst }
+    }
+}
+
+/// What a task wants in a run of this level.
+fn wanted(row: &Row, level: usize) -> Wanted {
+    Wanted {
+        wcet: row.exact_wcet(level),
+        period: row.period,
+        deadline: row.deadline,
     }
 }

@@ -1,15 +1,10 @@
 //! The same from drawings, tick by tick.
 
 use super::Order;
+pub(super) use super::control::hyperperiod;
 use crate::parameters::{DispatchTable, task_id};
 use crate::problem::Row;
-use num_integer::Integer;
 use vestal_core::TaskId;
-
-/// The least common multiple of these periods and `cycle`.
-pub(super) fn hyperperiod(cycle: u64, rows: &[&Row]) -> u64 {
-    rows.iter().fold(cycle, |all, row| all.lcm(&row.period))
-}
 
 /// A job that is there.
 struct Job {

@@ -75,17 +75,16 @@ pub(super) fn tables(
     Ok(tables)
 }
 
-/// Sets the homes of level-B tasks, with what level A closes on each CPU at their times.
-///
-/// # Errors
-/// Tasks for which there is no CPU. Those whose CPU is given are not judged by themselves.
+/// Sets the homes of level-B tasks, with what level A closes on each CPU at their times. One that no CPU takes goes where there is
+/// least to do, and why none takes the first of them is what is returned. Those whose CPU is given are not judged by themselves.
 pub(super) fn local(
     question: &Question<'_>,
     patterns: &[Pattern],
     homes: &mut [Option<CpuId>],
     effort: &mut Effort,
-) -> Result<(), LevelReason> {
+) -> Option<LevelReason> {
     let mut rest = given_homes(question, Grade::B, homes);
+    let mut nowhere = None;
     by_falling_share(&mut rest);
     for row in rest {
         let load = |cpu: CpuId| {
@@ -117,11 +116,14 @@ pub(super) fn local(
             undecided = undecided.or(why.filter(|why| is_last || why.is_undecided()));
             why.is_none()
         });
-        let task = task_id(row.task);
-        let nowhere = undecided.unwrap_or(LevelReason::FitsNowhere { task });
-        homes[row.task] = Some(taken.ok_or(nowhere)?.1);
+        if taken.is_none() {
+            let task = task_id(row.task);
+            let why = undecided.unwrap_or(LevelReason::FitsNowhere { task });
+            nowhere = nowhere.or(Some(why));
+        }
+        homes[row.task] = taken.or(by_load.first()).map(|&(_, cpu)| cpu);
     }
-    Ok(())
+    nowhere
 }
 
 /// Sets the homes that are given; the tasks of the level without one.

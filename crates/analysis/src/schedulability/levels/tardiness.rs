@@ -73,14 +73,17 @@ impl Wanted {
 /// For how long levels A and B close a CPU at the times of level C.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// C_i(C) and T_i of their tasks there. None, or all C_i(C) = 0, if the CPU is never closed.
+    /// C_i(C) and T_i of their tasks there; for those of a table in one also how long it closes the CPU in a cycle, and
+    /// the cycle. None, or all times 0, if the CPU is never closed.
     pub shares: Vec<(u64, u64)>,
     /// In a window of length t it is closed for at most the sum of these shares of t, and this.
     pub burst: u64,
 }
 
 impl Closed {
-    fn never(&self) -> bool {
+    /// Whether levels A and B want nothing of the CPU.
+    #[must_use]
+    pub fn never(&self) -> bool {
         self.shares.iter().all(|&(wcet, _)| wcet == 0)
     }
 }

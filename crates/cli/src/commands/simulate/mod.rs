@@ -21,7 +21,7 @@ use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use vestal_core::{Task, TaskId};
+use vestal_core::{Service, Task, TaskId};
 use vestal_policy::{Options, Policy};
 use vestal_result::run::{
     self, Cost, CpuRow, Execution, Frames, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
@@ -106,6 +106,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         figures,
         served,
         frames,
+        ghosts,
         cut,
     } = ran;
     let (servers, devices) = outside::rows(session, &served);
@@ -146,6 +147,8 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         tasks: tasks
             .map(|(((spec, task), found), number)| TaskRow {
                 cpu: session.system.cpu_of(number).map(|cpu| cpu.0),
+                ghost_ns: ghost_ns(&ghosts, number),
+                tardiness_bound_ns: session.tardiness(number).map(|late| late.as_nanos()),
                 ..row(spec.name.clone(), task, found)
             })
             .collect(),
@@ -226,6 +229,11 @@ const fn of_frames(found: FrameStatistics, overhead_ns: u64) -> Frames {
     }
 }
 
+fn ghost_ns(ghosts: &[Option<Service>], task: TaskId) -> Option<u64> {
+    let found = ghosts.get(task.index()).copied().flatten()?;
+    Some(found.as_nanos())
+}
+
 fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
     const P99: u16 = 990;
     TaskRow {
@@ -253,6 +261,8 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
             mean: found.tardiness.mean(),
             max: found.tardiness.max(),
         },
+        tardiness_bound_ns: None,
+        ghost_ns: None,
         relative_response: found.relative_response(task),
     }
 }

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
-use vestal_core::{CpuId, Instant, Scheduler, Task};
+use vestal_core::{CpuId, Instant, Scheduler, Service, Task, TaskId};
 use vestal_experiment::{Arrivals, Jobs};
 use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
@@ -36,6 +36,8 @@ pub(super) struct Ran {
     pub(super) served: Vec<Option<Found>>,
     /// What became of its frames, if it has any.
     pub(super) frames: Option<FrameStatistics>,
+    /// By task, what ghosts used up, if the tasks have any.
+    pub(super) ghosts: Vec<Option<Service>>,
     /// Where it ended if that was before its time.
     pub(super) cut: Option<Cut>,
 }
@@ -140,7 +142,7 @@ fn alone(
     if let Some(frames) = &mut frames {
         observers.push(frames);
     }
-    let (cut, lists) = match files {
+    let Left { cut, lists, ghosts } = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
             // Everything that is put there is of the first domain.
@@ -155,22 +157,47 @@ fn alone(
         figures: statistics.into_figures(),
         served: vec![Found::new((served, lists))],
         frames: frames.map(|counter| counter.figures()),
+        ghosts,
         cut,
     })
 }
 
-/// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
-/// was before its time, and how long the lists of its servers became.
+/// What is known when a world is over.
+struct Left {
+    /// Where it ended if that was before its time.
+    cut: Option<Cut>,
+    /// How long the lists of its servers became.
+    lists: Vec<Option<u16>>,
+    /// By task, what ghosts used up.
+    ghosts: Vec<Option<Service>>,
+}
+
+/// What ghosts used up until the end, by who decided: a last decision counts what they did since the one before.
+fn ghosts<S: Scheduler + ?Sized>(
+    cluster: &Cluster,
+    scheduler: &mut S,
+    end: Instant,
+) -> Vec<Option<Service>> {
+    if cluster.configuration.levels().is_none() {
+        return Vec::new();
+    }
+    // One that is over already is as it was.
+    let _plan = scheduler.decide(end);
+    let tasks = (0..).map(TaskId).take(cluster.tasks.len());
+    tasks.map(|task| scheduler.ghost_time(task)).collect()
+}
+
+/// The simulated world that dispatches so, recorded if there are files for it.
 fn world(
     session: &Session,
     dispatch: Dispatch,
     cluster: &Cluster,
     files: Option<&RefCell<&mut TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
-) -> Result<(Option<Cut>, Vec<Option<u16>>), Failure> {
+) -> Result<Left, Failure> {
     let (end, backlog) = (end(session), backlog(session, cluster));
     let jobs = Jobs::new(&session.workload, interrupt::asked);
-    let mut lists = Vec::new();
+    let (mut lists, mut spent) = (Vec::new(), Vec::new());
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
@@ -188,6 +215,7 @@ fn world(
                     let outcome =
                         simulate_amid(&mut *scheduler, &setting, amid, &jobs, &jobs, observers);
                     lists = outside::lists(cluster, &*scheduler);
+                    spent = ghosts(cluster, &mut *scheduler, last_instant(&outcome, end));
                     outcome
                 }
                 Some(files) => {
@@ -220,7 +248,11 @@ fn world(
             }
         }
     };
-    Ok((cut(session, &outcome)?, lists))
+    Ok(Left {
+        cut: cut(session, &outcome)?,
+        lists,
+        ghosts: spent,
+    })
 }
 
 /// The only cluster of a session, in which each domain is recorded by itself.
@@ -240,11 +272,13 @@ fn in_domains(
     let mut locals = Vec::new();
     for (cpu, sink) in levels.cpus().zip(numbered.by_ref()) {
         let local = levels.local(cpu, Precision::EXACT).map_err(refused)?;
-        locals.push(Recorder::new(local, sink));
+        locals.push(Recorder::with_ghosts(local, sink, cluster.tasks.len()));
     }
     let shared = levels.shared(Precision::EXACT).map_err(refused)?;
     // The last domain of all is the shared one.
-    let shared = numbered.next().map(|sink| Recorder::new(shared, sink));
+    let shared = numbered
+        .next()
+        .map(|sink| Recorder::with_ghosts(shared, sink, cluster.tasks.len()));
     let shared = shared.ok_or_else(|| {
         Failure::bug(what(session), "the shared domain is not among those listed")
     })?;
@@ -261,14 +295,15 @@ fn in_domains(
     drop(recorded);
     let last = last_instant(&outcome, setting.end);
     let (locals, shared) = whole.into_domains();
-    for local in locals {
-        local.finish(last);
-    }
-    shared.finish(last);
+    let locals = locals.into_iter().map(|local| local.finish(last).0);
+    let (shared, _) = shared.finish(last);
+    let mut whole = levels.of_domains(locals, shared).map_err(refused)?;
+    let ghosts = ghosts(cluster, &mut whole, last);
     Ok(Ran {
         figures: statistics.into_figures(),
         served: vec![None],
         frames: None,
+        ghosts,
         cut: cut(session, &outcome)?,
     })
 }
@@ -355,6 +390,7 @@ fn together(
     let cpus = usize::from(session.system.cpus);
     Ok(Ran {
         figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
+        ghosts: Vec::new(),
         frames: counted
             .iter()
             .filter_map(|one| one.frames.as_ref())

@@ -36,6 +36,8 @@ pub struct LocalDomain<S: Store = Boxed> {
     cycle: Duration,
     /// The level-B task whose ghost uses up budget since the last decision.
     ghost: Option<TaskId>,
+    /// The level-A task that has had no work in its slot since then, and how long the slot lasted.
+    idle_slot: Option<(TaskId, Duration)>,
     /// The plan's slots; the last one is this CPU's.
     slots: S::Table<Option<Slot>>,
     wake: Option<Wake>,
@@ -78,6 +80,7 @@ impl<S: Store> LocalDomain<S> {
             table: S::copied(table.slots, filler).ok_or(too_many)?,
             cycle: table.cycle,
             ghost: None,
+            idle_slot: None,
             slots: S::table(cpu.index().saturating_add(1), None).ok_or(too_many)?,
             wake: None,
         })
@@ -127,6 +130,10 @@ impl<S: Store> LocalDomain<S> {
                 self.servers
                     .slot(task, Some(Service::supplied_during(rest)))
             });
+            self.idle_slot = match slot {
+                Some(_) => None,
+                None => task.map(|task| (task, rest)),
+            };
             wake = Some(Wake {
                 at: now.saturating_add(rest),
                 why: WakeReason::TableSlot,
@@ -161,6 +168,10 @@ impl<S: Store> Scheduler for LocalDomain<S> {
     /// Says what this CPU runs; without a slot it is open to levels C and D.
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         let elapsed = self.servers.clock.advance(now, self.wake)?;
+        if let Some((task, rest)) = self.idle_slot.take() {
+            let used = Service::supplied_during(elapsed.min(rest));
+            self.servers.count_ghost(task, used);
+        }
         if let Some(task) = self.ghost.take() {
             let elapsed = Service::supplied_during(elapsed);
             self.servers.consume_as_ghost(task, elapsed);
@@ -211,5 +222,16 @@ impl<S: Store> Scheduler for LocalDomain<S> {
 
     fn budgets_outlive_jobs(&self) -> bool {
         true
+    }
+
+    /// Of level A that of a slot without work, and of level B one at a time.
+    fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
+        let of_slot = self.idle_slot.map(|(task, _)| task);
+        let is_ghost = self.ghost == Some(task) || of_slot == Some(task);
+        self.servers.home().filter(|_| is_ghost)
+    }
+
+    fn ghost_time(&self, task: TaskId) -> Option<Service> {
+        self.servers.ghost_time(task)
     }
 }

@@ -49,7 +49,7 @@ use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::table_error::TableError;
-use crate::time::Instant;
+use crate::time::{Instant, Service};
 use alloc::boxed::Box;
 use alloc::vec;
 
@@ -274,5 +274,19 @@ impl<L: Scheduler, S: Scheduler> Scheduler for Levelled<L, S> {
 
     fn budgets_outlive_jobs(&self) -> bool {
         true
+    }
+
+    fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
+        match *self.homes.get(task.index())? {
+            Some(cpu) => self.locals.get(cpu.index())?.ghost_of(task),
+            None => self.shared.ghost_of(task),
+        }
+    }
+
+    fn ghost_time(&self, task: TaskId) -> Option<Service> {
+        match *self.homes.get(task.index())? {
+            Some(cpu) => self.locals.get(cpu.index())?.ghost_time(task),
+            None => self.shared.ghost_time(task),
+        }
     }
 }

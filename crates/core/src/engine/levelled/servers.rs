@@ -66,6 +66,8 @@ struct Server {
     completed: bool,
     /// What was charged beyond all budgets.
     debt: Service,
+    /// What its ghosts used up.
+    ghost: Service,
 }
 
 /// The tasks of one domain.
@@ -115,6 +117,7 @@ impl<S: Store> Servers<S> {
             charged: Service::ZERO,
             completed: false,
             debt: Service::ZERO,
+            ghost: Service::ZERO,
         };
         // The current job's budget stands in the queue with those of the waiting ones.
         let allowances = configuration.backlog.saturating_add(1);
@@ -305,7 +308,29 @@ impl<S: Store> Servers<S> {
     /// Lets the ghost of a task use up its present budget, and no more than that.
     pub(super) fn consume_as_ghost(&mut self, task: TaskId, amount: Service) {
         let remaining = self.remaining(task).unwrap_or(Service::ZERO);
-        self.consume(task, amount.min(remaining));
+        let used = amount.min(remaining);
+        self.count_ghost(task, used);
+        self.consume(task, used);
+    }
+
+    /// Counts what a ghost used up.
+    pub(super) fn count_ghost(&mut self, task: TaskId, used: Service) {
+        if let Some(server) = self.servers.get_mut(task.index()) {
+            server.ghost = server.ghost.saturating_add(used);
+        }
+    }
+
+    /// What the ghosts of a task used up; `None` for tasks that are served elsewhere, and where there is no guarantee, or no task.
+    pub(super) fn ghost_time(&self, task: TaskId) -> Option<Service> {
+        let container = self.tasks.get(task.index())?.container;
+        let is_here = container.home() == self.home && !container.is_best_effort();
+        let server = self.servers.get(task.index())?;
+        is_here.then_some(server.ghost)
+    }
+
+    /// The CPU whose own domain this is.
+    pub(super) const fn home(&self) -> Option<CpuId> {
+        self.home
     }
 
     /// Puts the task where its present budget belongs among those of its domain.

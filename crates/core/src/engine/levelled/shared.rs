@@ -332,6 +332,16 @@ impl<S: Store> Scheduler for SharedDomain<S> {
     fn budgets_outlive_jobs(&self) -> bool {
         true
     }
+
+    fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
+        let has_it = |cpu: &Cpu| cpu.ghost == Some(task);
+        let place = self.cpus.iter().position(has_it)?;
+        u16::try_from(place).ok().map(CpuId)
+    }
+
+    fn ghost_time(&self, task: TaskId) -> Option<Service> {
+        self.servers.ghost_time(task)
+    }
 }
 
 /// Which of the two lower levels.

@@ -40,8 +40,8 @@ fn the_table_of_table_1_has_no_idle_slot_and_leaves_what_lower_levels_need() {
         let shares = vec![(4, 10), (2, 10), (1, 20)];
         // b_A = 1.8, e (T + D - 2 e) / T = 3.2 and 1.9; each is rounded up.
         assert_eq!(
-            found.left,
-            [super::super::Left {
+            found.closed,
+            [super::super::Closed {
                 shares,
                 burst: 2 + 4 + 2
             }]
@@ -223,7 +223,7 @@ fn what_the_examples_leave_to_level_c_in_nanoseconds() {
         (B, 20, &[10, 10, 20]),
     ]);
     let found = decide(&problem(table_1, 1), Order::Deadlines).unwrap();
-    assert_eq!(found.left[0].burst, 6_900_000);
+    assert_eq!(found.closed[0].burst, 6_900_000);
     // examples/mc2-two-cpus.toml: 1 of 10 on CPU 0, 2 of 20 and 2 of 20 on CPU 1.
     let two_cpus = tenths(&[
         (A, 10, &[10, 10, 20, 40]),
@@ -236,6 +236,6 @@ fn what_the_examples_leave_to_level_c_in_nanoseconds() {
     };
     let two_cpus = problem(two_cpus, 2).with(&given).unwrap();
     let found = decide(&two_cpus, Order::Deadlines).unwrap();
-    let bursts: Vec<u64> = found.left.iter().map(|left| left.burst).collect();
+    let bursts: Vec<u64> = found.closed.iter().map(|closed| closed.burst).collect();
     assert_eq!(bursts, [900_000, 1_800_000 + 3_600_000]);
 }

@@ -1,6 +1,6 @@
 //! What levels A and B take from level C, in runs drawn tick by tick.
 
-use super::super::Left;
+use super::super::Closed;
 use super::super::oracle::closed_ticks;
 use super::*;
 use crate::parameters::Parameters;
@@ -82,7 +82,7 @@ fn run(random: &mut Random, problem: &Problem, length: u64) -> Vec<bool> {
 }
 
 /// The most that any window has beyond its share, in 2^-60 ns; negative: 0.
-fn most_beyond(closed: &[bool], left: &Left) -> u128 {
+fn most_beyond(closed: &[bool], left: &Closed) -> u128 {
     let mut used = Bracket::default();
     for &(time, period) in &left.shares {
         used.add(time, period);
@@ -108,8 +108,8 @@ fn no_window_has_more_of_levels_a_and_b_than_their_share_and_the_burst() {
         let Ok(found) = decide(&problem, Order::Deadlines) else {
             continue;
         };
-        let left = &found.left[0];
-        if left.is_whole() {
+        let left = &found.closed[0];
+        if left.never() {
             continue;
         }
         compared += 1;

@@ -1,5 +1,6 @@
 //! Levels A and B against drawings, the engine and examples by hand.
 
+mod answer;
 mod by_hand;
 mod engine;
 mod left;
@@ -7,7 +8,8 @@ mod local;
 mod place;
 mod tables;
 
-use super::{Effort, Found, Grade, Order, Question};
+use super::{Effort, Found, Order, Question};
+use crate::grade::Grade;
 use crate::level_reason::LevelReason;
 use crate::parameters::DispatchTable;
 use crate::problem::{Problem, Row};
@@ -69,7 +71,13 @@ fn decide(problem: &Problem, order: Order) -> Result<Found, LevelReason> {
         order,
         interrupt_master: None,
     };
-    question.decide(&mut Effort::default())
+    ask(&question, &mut Effort::default())
+}
+
+/// Levels A and B, where both are schedulable.
+fn ask(question: &Question<'_>, effort: &mut Effort) -> Result<Found, LevelReason> {
+    let found = question.find(effort)?;
+    found.why.map_or(Ok(found), Err)
 }
 
 /// Tasks of level A that may be too much for a CPU; their hyperperiod is at most 24.

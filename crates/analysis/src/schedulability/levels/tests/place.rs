@@ -25,7 +25,7 @@ fn with_master(problem: &Problem, master: u16) -> Result<Found, LevelReason> {
         order: Order::Deadlines,
         interrupt_master: cpu(master),
     };
-    question.decide(&mut Effort::default())
+    ask(&question, &mut Effort::default())
 }
 
 /// Level A 0.6, 0.5, 0.3 of a CPU, level B 0.4, 0.3, 0.2; and one of level C.
@@ -50,7 +50,7 @@ fn the_largest_shares_come_first_and_go_where_least_is() {
     assert_eq!(found.homes, homes);
     assert_eq!(found.tables[0], table(10, &[slot(0, 6, 2)]));
     assert_eq!(found.tables[1], table(10, &[slot(0, 3, 0), slot(3, 5, 4)]));
-    assert!(found.left.iter().all(|left| !left.is_whole()));
+    assert!(found.closed.iter().all(|closed| !closed.never()));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_takes_the_interrupts_is_left_free_where_there_are_others() {
     let found = with_master(&problem(six(), 3), 0).unwrap();
     let homes = [cpu(2), cpu(2), cpu(1), cpu(1), cpu(2), cpu(1), None];
     assert_eq!(found.homes, homes);
-    assert!(found.left[0].is_whole() && !found.left[1].is_whole());
+    assert!(found.closed[0].never() && !found.closed[1].never());
     assert_eq!(found.tables[0], DispatchTable::default());
     // A CPU alone takes all.
     let alone = problem(vec![task(B, (10, 10), &[3; 3])], 1);
@@ -214,12 +214,12 @@ fn what_was_not_decided_is_said_to_be_so() {
             order,
             interrupt_master: None,
         };
-        assert!(question.decide(&mut Effort::default()).is_ok());
+        assert!(ask(&question, &mut Effort::default()).is_ok());
         // One is for the job of the table.
-        let found = question.decide(&mut Effort { left: 1 });
+        let found = ask(&question, &mut Effort { left: 1 });
         let why = LevelReason::NotDecided { cpu: CpuId(0) };
         assert_eq!(found.map(|_| ()), Err(why));
-        let found = question.decide(&mut Effort { left: 0 });
+        let found = ask(&question, &mut Effort { left: 0 });
         assert_eq!(found.map(|_| ()), Err(why));
     }
 }
