@@ -96,6 +96,10 @@ for board in "${boards[@]}"; do
     done
     runs "$board" "$WORK/$board/checks" stack
     verdict $? "$board: painted stacks, and one that is too small"
+    runs "$board" "$WORK/$board/isolation" all >"$WORK/output/$board-isolation" &&
+        runs "$board" "$WORK/$board/isolation" all | tee "$WORK/output/$board-isolation.second" &&
+        cmp "$WORK/output/$board-isolation" "$WORK/output/$board-isolation.second"
+    verdict $? "$board: a server takes from another no more than its budget and so much for each interrupt"
     host "judged-$board" "$board" "$WORK/$board/judged"
 done
 

@@ -13,7 +13,7 @@ mps2-an385  thumbv7m-none-eabi          qemu-system-arm
 lm3s6965evb thumbv7m-none-eabi          qemu-system-arm
 virt        riscv32imac-unknown-none-elf qemu-system-riscv32
 '
-readonly IMAGES=(figures judged checks bench)
+readonly IMAGES=(figures judged checks bench isolation)
 passed=0 failed=0
 
 # verdict CODE WHAT
