@@ -248,7 +248,8 @@ impl Session {
     pub(crate) fn guarantee(&self, cluster: usize) -> Guarantee {
         let of = &self.system.clusters[cluster];
         if let Some(servers) = of.guaranteed_servers() {
-            return Guarantee::of_servers(&servers.with(Precision::EXACT));
+            let guarantee = Guarantee::of_servers(&servers.with(Precision::EXACT));
+            return guarantee.within(of.server_bounds());
         }
         let Some((enforcement, exhaustion)) = self.limits[cluster] else {
             return Guarantee::none();

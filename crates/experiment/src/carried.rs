@@ -18,7 +18,8 @@ pub(crate) struct Carried<'a> {
 /// What is guaranteed to the jobs of a cluster, if its test proves it.
 pub(crate) fn guarantee(cluster: &Cluster) -> Guarantee {
     if let Some(servers) = cluster.guaranteed_servers() {
-        return Guarantee::of_servers(&servers.with(Precision::EXACT));
+        let guarantee = Guarantee::of_servers(&servers.with(Precision::EXACT));
+        return guarantee.within(cluster.server_bounds());
     }
     let levels = LevelSet::new(LEVELS_MAX);
     let Some(((enforcement, exhaustion), levels)) = cluster.limits().zip(levels) else {

@@ -137,10 +137,7 @@ fn cluster(setup: &Setup<'_>, levels: Levels, cpus: u16) -> Cluster {
     let domain = |cpus: Vec<CpuId>, tasks| Domain {
         cpus,
         tasks,
-        guarantee: Guarantee {
-            terms: Terms::Nothing,
-            proof: setup.proof.clone(),
-        },
+        guarantee: Guarantee::new(Terms::Nothing, setup.proof.clone()),
     };
     let locals = all.iter().map(|&cpu| domain(vec![cpu], of(Some(cpu))));
     let shared = std::iter::once_with(|| domain(all.clone(), of(None)));
