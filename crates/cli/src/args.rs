@@ -365,7 +365,7 @@ pub(crate) struct ReproduceArgs {
     /// Every figure
     #[arg(long)]
     pub(crate) all: bool,
-    /// 100 sets at each point instead of the paper's number
+    /// 100 sets at each point instead of the figure's number, or a fifth of that where it is less
     #[arg(long)]
     pub(crate) quick: bool,
     /// How many threads [default: one for each CPU]

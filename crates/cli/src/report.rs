@@ -176,6 +176,12 @@ impl RunResult {
             ),
             false => (0, 0),
         };
+        if self.run.bursts.broken > 0 {
+            let bursts = plural(self.run.bursts.broken, "burst");
+            let deadlines = plural(missed, "guaranteed deadline");
+            let text = format!("{bursts} longer than guaranteed, and {deadlines} missed.");
+            return (Style::Bad, text);
+        }
         let missed_said = format!("{} missed", plural(missed, "guaranteed deadline"));
         let dropped_said = format!(
             "{} dropped although no job had needed more",
@@ -183,7 +189,12 @@ impl RunResult {
         );
         let said = match (missed, dropped) {
             (0, 0) => {
-                let text = "No guaranteed deadline was missed.";
+                let text = match self.run.bursts.kept {
+                    0 => "No guaranteed deadline was missed.",
+                    _ => {
+                        "No guaranteed deadline was missed, and no burst of a PIBS took longer than guaranteed."
+                    }
+                };
                 return (Style::Good, text.to_owned());
             }
             (_, 0) => missed_said,

@@ -249,7 +249,8 @@ impl Session {
     pub(crate) fn guarantee(&self, cluster: usize) -> Guarantee {
         let of = &self.system.clusters[cluster];
         if let Some(servers) = of.guaranteed_servers() {
-            return Guarantee::of_servers(&servers.with(Precision::EXACT));
+            let guarantee = Guarantee::of_servers(&servers.with(Precision::EXACT));
+            return guarantee.within(of.server_bounds());
         }
         if let Some((levels, late)) = of.guaranteed_levels() {
             return levels.configured(Precision::EXACT, |all| Guarantee::of_levels(all, late));

@@ -18,7 +18,8 @@ pub(crate) struct Carried<'a> {
 /// What is guaranteed to the jobs of a cluster, if its test proves it.
 pub(crate) fn guarantee(cluster: &Cluster) -> Guarantee {
     if let Some(servers) = cluster.guaranteed_servers() {
-        return Guarantee::of_servers(&servers.with(Precision::EXACT));
+        let guarantee = Guarantee::of_servers(&servers.with(Precision::EXACT));
+        return guarantee.within(cluster.server_bounds());
     }
     if let Some((levels, late)) = cluster.guaranteed_levels() {
         return levels.configured(Precision::EXACT, |all| Guarantee::of_levels(all, late));

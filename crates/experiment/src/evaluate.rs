@@ -11,16 +11,19 @@ use crate::measure::Asked;
 use crate::misses;
 use crate::redrawn::Redrawn;
 use crate::several::Outcome;
-use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
+use crate::simulation::{
+    Built, Drawn, Ended, Judged, Measurement, QuestionError, Ran, Simulation, built, system,
+};
 use crate::spec::SimulationSpec;
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::fmt;
 use vestal_analysis::{Overheads, Parameters, Problem, Reason, Scratch, Test};
 use vestal_core::{LevelSet, Task};
-use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry};
+use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry, Use};
 use vestal_sim::FrameStatistics;
 use vestal_workload::TaskSet;
+use vestal_workload::generate::derived_seed;
 
 /// What a test or a simulation said of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +62,7 @@ pub enum Question<'a> {
     Simulation(Simulation<'a>),
     /// What becomes of the test's acceptance? *Yes*: a sound test of the same policy proves the set. *No*: a
     /// run misses a guaranteed deadline under what the test chose (a bounded search, `misses.rs`). *Undecided*: neither
-    /// was found, or the test does not accept the set.
+    /// was found, or the test does not accept the set. *Refused*: the policy does not take the set.
     Check(Check<'a>),
     /// What is counted in this simulation? *Yes*: it ran to its end; *no*: the policy has no order for the set;
     /// *undecided*: too many jobs waited before; *refused*: the policy does not take the set. Only of the first there are counts.
@@ -139,6 +142,18 @@ impl<'a> Check<'a> {
         Ok(found)
     }
 
+    /// Whether the policy takes such a set, whatever its test says of it.
+    fn takes(&self, set: &TaskSet) -> bool {
+        let about = self.policy.about();
+        let is_for_one = self.policy.fields().cpus != Use::Reads;
+        if is_for_one && set.on_one_cpu(about.name).is_err() {
+            return false;
+        }
+        let by = (self.policy, &self.options, Analysis::Skip);
+        let built = built(self.registry, by, set, &Parameters::default());
+        !matches!(built, Ok(Built::Refused))
+    }
+
     /// What decides under these options, with what the test chose; `None` if there is nothing that could.
     fn system(
         &self,
@@ -213,6 +228,31 @@ impl<'a> Question<'a> {
             Self::Test(question) => Some(question.test),
             Self::Redrawn(redrawn) => redrawn.question().test(),
             Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
+        }
+    }
+
+    /// Of whom a simulation in servers judges anything, in the first set of each point: each answer once.
+    #[must_use]
+    pub fn judged(&self, experiment: &Experiment) -> Vec<Judged> {
+        let mut all: Vec<Judged> = Vec::new();
+        for (number, point) in (0..).zip(experiment.points()) {
+            let seed = derived_seed(experiment.seed, &[number, 0]);
+            let set = point.recipe.draw(seed).ok();
+            let at = usize::try_from(number).unwrap_or(usize::MAX);
+            let found = set.and_then(|set| self.judged_in(&set, (at, seed)));
+            all.extend(found.filter(|found| !all.contains(found)));
+        }
+        all
+    }
+
+    fn judged_in(&self, set: &TaskSet, drawn: (usize, u64)) -> Option<Judged> {
+        match self {
+            Self::Simulation(simulation) => simulation.judged(set),
+            Self::Redrawn(redrawn) => {
+                let other = redrawn.draw(drawn).ok()?;
+                redrawn.question().judged_in(&other, drawn)
+            }
+            Self::Test(_) | Self::Check(_) | Self::Measure(_) => None,
         }
     }
 
@@ -354,6 +394,9 @@ impl Evaluator {
         let Some(of_test) = problem_of(test, set, problem)? else {
             return Ok(Answer::Refused);
         };
+        if !check.takes(set) {
+            return Ok(Answer::Refused);
+        }
         if !test.accepts(&of_test, &mut self.scratch) {
             return Ok(Answer::Undecided);
         }
@@ -428,14 +471,14 @@ fn problem_of<'a>(
     }
 }
 
-/// Whether no guaranteed deadline was missed.
+/// Whether no guarantee was broken.
 fn is_kept(ran: &Ran) -> Answer {
     // A frame that ended before its jobs did is a failure, whether or not one of them is late, and so are jobs that were
-    // dropped although nobody had needed more.
+    // dropped although nobody had needed more. Bottom halves have no deadlines: what is guaranteed of them is when bursts end.
     let missed = |carried: &Outcome| {
         let failed = |frames: FrameStatistics| frames.overrun > 0 || frames.unprovoked > 0;
         let overran = carried.frames.is_some_and(failed);
-        overran || carried.figures.jobs().missed_guaranteed > 0
+        overran || carried.figures.jobs().missed_guaranteed > 0 || carried.bursts_broken > 0
     };
     match ran {
         Ran::NoOrder => Answer::No,
@@ -470,131 +513,5 @@ fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_core::{Duration, Level, Service, Wcet};
-
-    /// z, T = D, and C(0), ..., C(z) in nanoseconds.
-    fn problem(rows: &[(u8, u64, &[u64])]) -> Problem {
-        let tasks = rows.iter().map(|&(criticality, period, wcet)| {
-            let values: Vec<Service> = wcet.iter().map(|c| Service::from_nanos(*c)).collect();
-            let (span, wcet) = (Duration::from_nanos(period), Wcet::new(&values).unwrap());
-            Task::new(Level(criticality), span, span, wcet).unwrap()
-        });
-        Problem::new(tasks.collect(), LevelSet::new(2).unwrap()).unwrap()
-    }
-
-    fn checked(name: &str, problem: &Problem) -> Answer {
-        let registry = Registry::default();
-        let test = registry.test(name).unwrap();
-        let Question::Check(check) = Question::check(&registry, test).unwrap() else {
-            unreachable!("it is a check")
-        };
-        let set = misses::tests::set(problem);
-        Evaluator::default()
-            .check(&check, (&set, problem), 1)
-            .unwrap()
-    }
-
-    #[test]
-    fn an_acceptance_is_proved_shown_to_be_wrong_or_open() {
-        let easy = problem(&[(0, 10, &[2]), (1, 20, &[2, 4])]);
-        assert_eq!(checked("amc-ia", &easy), Answer::Yes);
-        assert_eq!(checked("fjp-ija", &easy), Answer::Yes);
-        // What is not accepted is not looked at, whatever would be found.
-        let overloaded = problem(&[(0, 10, &[7]), (1, 20, &[8, 19])]);
-        let ordered = overloaded.with_priorities(vec![2, 1]).unwrap();
-        assert_eq!(checked("amc-ia", &ordered), Answer::Undecided);
-        let wrong = problem(&[
-            (1, 5, &[1, 2]),
-            (1, 14, &[2, 5]),
-            (0, 4, &[1]),
-            (1, 14, &[1, 5]),
-        ]);
-        assert_eq!(checked("fjp-ija", &wrong), Answer::No);
-    }
-
-    /// As `vestal analyze` does, which is told of the set's servers; without them no such test accepts anything.
-    #[test]
-    fn tests_of_servers_are_asked_about_the_servers_of_the_set() {
-        let registry = Registry::default();
-        let named = |name: &str| registry.test(name).unwrap();
-        let (rtb, ub) = (named("io-amc-rtb"), named("io-amc-ub"));
-        let questions = [
-            Question::Test(rtb.into()),
-            Question::Test(ub.into()),
-            Question::check(&registry, rtb).unwrap(),
-            Question::check(&registry, ub).unwrap(),
-        ];
-        let mut seen = [0, 0];
-        for utilization in ["0.3", "0.9"] {
-            let mut recipe = vestal_workload::generate::Recipe::named("missimer").unwrap();
-            recipe.set("utilization", utilization).unwrap();
-            recipe.set("events", "sporadic").unwrap();
-            for seed in 0..8 {
-                let set = recipe.draw(seed).unwrap();
-                let found = Evaluator::default().answers(&set, (0, seed), &questions);
-                let accepted = [rtb, ub].map(|test| {
-                    let problem = vestal_policy::problem(&set, test, &Given::default());
-                    test.accepts(&problem.unwrap(), &mut Scratch::default())
-                });
-                let answers = accepted.map(|yes| if yes { Answer::Yes } else { Answer::No });
-                // What the sound one accepts it proves, of the claim of the other, too; nothing else is shown.
-                let proved = match accepted[0] {
-                    true => Answer::Yes,
-                    false => Answer::Undecided,
-                };
-                let expected = [answers.to_vec(), vec![proved; 2]].concat();
-                assert_eq!(found.unwrap().answers, expected, "{utilization}, {seed}");
-                seen[usize::from(accepted[0])] += 1;
-            }
-        }
-        assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
-    }
-
-    /// `vestal analyze` leaves them out, or says what is wrong.
-    #[test]
-    fn tests_of_servers_are_not_asked_about_others() {
-        let text = "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n[[task]]\nname = \"a\"\n\
-                    criticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n[[server]]\nname = \"app\"\n\
-                    kind = \"deferrable\"\nperiod = 10\ncapacity = 6\ntasks = [\"a\"]\n";
-        let registry = Registry::default();
-        let named = |name: &str| registry.test(name).unwrap();
-        let questions = [
-            Question::Test(named("hsf").into()),
-            Question::Test(named("ss-rta").into()),
-            Question::check(&registry, named("io-amc-ub")).unwrap(),
-        ];
-        let asked = |text: &str| {
-            let source = vestal_workload::Source::new("set.toml", text);
-            let set = TaskSet::from_source(&source).unwrap();
-            let found = Evaluator::default().answers(&set, (0, 1), &questions);
-            found.unwrap().answers
-        };
-        let refused = [Answer::Yes, Answer::Refused, Answer::Refused];
-        assert_eq!(asked(text), refused);
-        let sporadic = text.replace("deferrable", "sporadic");
-        let found = asked(&sporadic);
-        assert_eq!(found[1..], [Answer::Yes, Answer::Yes]);
-    }
-
-    #[test]
-    fn only_what_no_sound_test_bounds_is_looked_at() {
-        let problem = problem(&[(0, 4, &[1]), (1, 10, &[3, 3]), (1, 10, &[2, 8])]);
-        let names = ["amc-rtb", "amc-max"];
-        let sound = || {
-            names
-                .into_iter()
-                .filter_map(|name| vestal_analysis::find(name, None))
-        };
-        assert_eq!(
-            weak_tasks(&problem, Some(&[3, 2, 1]), sound().collect()),
-            [2]
-        );
-        assert_eq!(weak_tasks(&problem, None, sound().collect()), [0, 1, 2]);
-        assert_eq!(
-            weak_tasks(&problem, Some(&[3, 2, 1]), Vec::new()),
-            [0, 1, 2]
-        );
-    }
-}
+#[path = "evaluate_tests.rs"]
+mod tests;

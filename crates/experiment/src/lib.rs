@@ -45,7 +45,7 @@ pub use outside::{Arrivals, outside};
 pub use questions::questions;
 pub use redrawn::Redrawn;
 pub use several::takes_costs;
-pub use simulation::{Measurement, QuestionError, Simulation};
+pub use simulation::{Judged, Measurement, QuestionError, Simulation};
 pub use spec::SimulationSpec;
 pub use store::{Damage, Manifest, Program, Store, StoreError};
 pub use summary::Summary;

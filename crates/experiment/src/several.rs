@@ -14,10 +14,19 @@ use vestal_sim::{
 use vestal_workload::{TaskSet, Workload};
 
 /// What a simulation was like.
+#[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) figures: Figures,
     /// What became of its frames, if it has any.
     pub(crate) frames: Option<FrameStatistics>,
+    /// How many bursts of PIBS were not over in time, and how often one of them executed when it had none.
+    pub(crate) bursts_broken: u64,
+}
+
+/// Of what was counted in a cluster.
+fn broken(statistics: &Statistics) -> u64 {
+    let bursts = statistics.bursts();
+    bursts.broken + bursts.uncalled
 }
 
 /// What is simulated, apart from the system.
@@ -188,6 +197,7 @@ impl Run<'_> {
             observer: &mut (&mut statistics, &mut frames),
         });
         let outcome = Outcome {
+            bursts_broken: broken(&statistics),
             figures: statistics.into_figures(),
             frames: frames.map(|counter| counter.figures()),
         };
@@ -243,6 +253,10 @@ impl Run<'_> {
             frames: frames
                 .map(FrameCounter::figures)
                 .reduce(|all, more| all.and(&more)),
+            bursts_broken: counted
+                .iter()
+                .map(|(statistics, _)| broken(statistics))
+                .sum(),
         };
         Ok((outcome, ended))
     }

@@ -1,5 +1,6 @@
 //! Simulations of every set: whether deadlines are kept, and what is measured meanwhile.
 
+use crate::carried::guarantee;
 use crate::costs::{self, Costs, CostsError, Figure};
 use crate::diagnose::problem;
 use crate::file::Experiment;
@@ -184,6 +185,21 @@ impl<'a> Simulation<'a> {
         built(self.registry, by, set, &Parameters::default())
     }
 
+    /// Of whom its runs judge anything in this set; `None` where all tasks are judged, or there is no system.
+    pub(crate) fn judged(&self, set: &TaskSet) -> Option<Judged> {
+        let by = (self.policy, &self.options, Analysis::Skip);
+        let system = system(self.registry, by, set, &Parameters::default());
+        let system = system.ok().flatten()?;
+        let mut clusters = system.clusters.iter();
+        let served = clusters.find(|cluster| cluster.guaranteed_servers().is_some())?;
+        let (tasks, pibs) = guarantee(served).judged();
+        Some(Judged {
+            tasks,
+            pibs,
+            all: served.configuration.tasks().len(),
+        })
+    }
+
     /// The policy that is simulated.
     #[must_use]
     pub const fn policy(&self) -> &'a dyn Policy {
@@ -265,6 +281,28 @@ fn of_mechanism(
     let mechanism = experiment.mechanism.as_deref();
     let found = costs.simulated((policy, test), *figure.as_ref(), mechanism);
     found.map_err(|error| refused(error.why, error.help))
+}
+
+/// Of whom a run in servers judges anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The tasks whose deadlines are.
+    pub tasks: usize,
+    /// The PIBS of which it is judged when bursts end.
+    pub pibs: usize,
+    /// All tasks, the bottom halves of devices included.
+    pub all: usize,
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tasks, pibs, all } = self;
+        write!(f, "the deadlines of {tasks} of {all} tasks")?;
+        match pibs {
+            0 => Ok(()),
+            _ => write!(f, " and the ends of bursts of {pibs} PIBS"),
+        }
+    }
 }
 
 /// A simulation in which something is measured.
@@ -364,7 +402,7 @@ pub(crate) enum Built {
 
 /// A policy with a set. What a policy has against a set it shows in its file; where it shows nothing there, it only finds no
 /// order.
-fn built(
+pub(crate) fn built(
     registry: &Registry,
     (policy, options, analysis): (&dyn Policy, &Options, Analysis),
     set: &TaskSet,
@@ -373,7 +411,12 @@ fn built(
     match assemble(registry, (policy, options), set, parameters, analysis) {
         Ok(system) => Ok(Built::System(Box::new(system))),
         Err(refusal) if refusal.is_bug => Err(refusal.to_string()),
-        Err(Refusal { found: Some(_), .. }) => Ok(Built::Refused),
+        // What only parameters can give is no fault of the set.
+        Err(Refusal {
+            found: Some(_),
+            lacks_parameters: false,
+            ..
+        }) => Ok(Built::Refused),
         Err(_) => Ok(Built::NoOrder),
     }
 }

@@ -72,7 +72,8 @@ pub fn assemble(
                 false => NonZeroU16::MIN,
             };
             let rules = policy.server_rules(options);
-            let problem = of_tasks(set, tasks.clone(), cpus, (test, &rules, &given, &rule))?;
+            let user = (about.name, &rules);
+            let problem = of_tasks(set, tasks.clone(), cpus, (test, user, &given, &rule))?;
             Some(Asked::new(test, problem, analysis.overheads()))
         }
         (Some(_) | None, _) => None,
@@ -96,6 +97,7 @@ pub fn assemble(
     })?;
     if let Some(asked) = &asked {
         take_back(&mut system, asked.test, asked.proving());
+        keep_bounds(&mut system, asked.proving());
     }
     Ok(system)
 }
@@ -184,7 +186,8 @@ pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Ref
     let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
     let rules = server_rules(test);
     let rule = Parameters::default();
-    of_tasks(set, tasks, cpus(set), (test, &rules, given, &rule))
+    let user = (test.name, &rules);
+    of_tasks(set, tasks, cpus(set), (test, user, given, &rule))
 }
 
 /// How the built-in policies that a test is about read servers, and so does the test.
@@ -234,14 +237,16 @@ pub fn problem_under(
     let rule = policy.rule(&tasks);
     check_rule(&rule, tasks.len(), policy.about().name)?;
     let rules = policy.server_rules(&Options::default());
-    of_tasks(set, tasks, cpus(set), (test, &rules, given, &rule))
+    let user = (policy.about().name, &rules);
+    of_tasks(set, tasks, cpus(set), (test, user, given, &rule))
 }
 
+/// `name` is what the user named, a policy or a test: what is wrong with servers is said of that.
 fn of_tasks(
     set: &TaskSet,
     tasks: Vec<Task>,
     cpus: NonZeroU16,
-    (test, rules, given, rule): (&Test, &ServerRules, &Given, &Parameters),
+    (test, (name, rules), given, rule): (&Test, (&str, &ServerRules), &Given, &Parameters),
 ) -> Result<Problem, Refusal> {
     let problem = Problem::new(tasks, levels(set)?).map(|new| new.with_phasing(phasing(set)));
     let taken = given.all().only(test.takes);
@@ -257,7 +262,7 @@ fn of_tasks(
     let problem = match test.is_for_servers {
         true => {
             let user = User {
-                name: test.name,
+                name,
                 rules,
                 given: taken.servers.as_deref(),
             };
@@ -434,6 +439,23 @@ fn take_back(system: &mut System, test: &Test, outcome: &Outcome) {
                     why: Some(format!("it speaks of {other} than {policy} has")),
                 };
             }
+        }
+    }
+}
+
+/// Keeps what was found of servers where that proves something.
+fn keep_bounds(system: &mut System, outcome: &Outcome) {
+    let servers = outcome.servers.iter();
+    let bounds: Vec<Vec<_>> = servers.map(|found| found.responses.clone()).collect();
+    let domains = system
+        .clusters
+        .iter_mut()
+        .flat_map(|cluster| &mut cluster.domains);
+    for domain in domains {
+        let guarantee = &mut domain.guarantee;
+        let is_proved = matches!(guarantee.proof, Proof::Proved { .. });
+        if is_proved && guarantee.terms == Terms::Servers {
+            guarantee.bounds.clone_from(&bounds);
         }
     }
 }

@@ -57,6 +57,20 @@ pub struct Guarantee {
     pub terms: Terms,
     /// Whether it is.
     pub proof: Proof,
+    /// If it is, and speaks of servers: by server and by mode, how long each may take, or the longest of a PIBS's bursts. Else empty.
+    pub bounds: Vec<Vec<Option<Duration>>>,
+}
+
+impl Guarantee {
+    /// Of these terms, without bounds.
+    #[must_use]
+    pub const fn new(terms: Terms, proof: Proof) -> Self {
+        Self {
+            terms,
+            proof,
+            bounds: Vec::new(),
+        }
+    }
 }
 
 /// The terms of a guarantee.
@@ -208,8 +222,18 @@ impl Cluster {
     #[must_use]
     pub fn guaranteed_servers(&self) -> Option<&Servers> {
         let servers = self.configuration.servers()?;
+        self.of_servers().map(|_| servers)
+    }
+
+    /// By server and by mode, the bounds that prove what its only domain guarantees of servers; empty without a proof.
+    #[must_use]
+    pub fn server_bounds(&self) -> &[Vec<Option<Duration>>] {
+        self.of_servers().map_or(&[], |of| of.bounds.as_slice())
+    }
+
+    fn of_servers(&self) -> Option<&Guarantee> {
         match self.domains.as_slice() {
-            [domain] if domain.guarantee.terms == Terms::Servers => Some(servers),
+            [domain] if domain.guarantee.terms == Terms::Servers => Some(&domain.guarantee),
             _ => None,
         }
     }

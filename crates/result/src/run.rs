@@ -61,6 +61,9 @@ pub struct Run {
     /// By device; empty where the policy has none.
     #[serde(default)]
     pub devices: Vec<DeviceRow>,
+    /// Of PIBS in a simulated run; zeros where the policy has none.
+    #[serde(default)]
+    pub bursts: Bursts,
     /// Of a frame table; zeros where the policy has none.
     #[serde(default)]
     pub frames: Frames,
@@ -326,6 +329,18 @@ pub struct DeviceRow {
     pub queued: u64,
     /// Events for which there was no room.
     pub dropped: u64,
+}
+
+/// What became of the bursts of PIBS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Bursts {
+    /// Over within what the test's proof gives them from their activation on, or ended by a change of the mode before that.
+    pub kept: u64,
+    /// Not over by then, and executions of a PIBS that had no burst: a guarantee that was broken.
+    pub broken: u64,
+    /// Those of which nothing is guaranteed: without a proof, on behalf of others than one server, or because a rise of the mode
+    /// took a part of their share.
+    pub not_guaranteed: u64,
 }
 
 /// What became of the frames of a table.

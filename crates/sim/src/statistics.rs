@@ -6,12 +6,12 @@
 
 use crate::costs::Cause;
 use crate::count;
-use crate::guarantee::{Ending, Guarantee, Verdict};
+use crate::guarantee::{BurstCounts, Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use std::ops::Deref;
 use vestal_core::{
     Configuration, CpuId, DeviceId, DropReason, Drops, Duration, Enforcement, Exhaustion, Instant,
-    JobId, Level, Service, Task, TaskId,
+    JobId, Level, ServerId, Service, Task, TaskId,
 };
 use vestal_statistics::{Histogram, Spread};
 
@@ -169,6 +169,12 @@ impl Statistics {
             guarantee,
             figures: Figures::none(tasks, usize::from(cpus)),
         }
+    }
+
+    /// What became of bursts of PIBS so far ([`Guarantee::bursts`]).
+    #[must_use]
+    pub fn bursts(&self) -> BurstCounts {
+        self.guarantee.bursts()
     }
 
     /// What it has counted.
@@ -374,6 +380,22 @@ impl Observer for Statistics {
         self.guarantee.blocked(at, cpu, job, device);
     }
 
+    fn woken(&mut self, at: Instant, job: &JobState) {
+        self.guarantee.woken(at, job);
+    }
+
+    fn interrupted(&mut self, at: Instant, device: DeviceId, count: u64, dropped: u64) {
+        self.guarantee.interrupted(at, device, count, dropped);
+    }
+
+    fn served(&mut self, at: Instant, device: DeviceId, job: &JobState) {
+        self.guarantee.served(at, device, job);
+    }
+
+    fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
+        self.guarantee.postponed(at, server, amount);
+    }
+
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
         self.guarantee.mode_changed(at, from, to, cause);
         self.figures.mode_changes_count += 1;
@@ -426,6 +448,7 @@ impl Observer for Statistics {
     }
 
     fn finished(&mut self, end: Instant) {
+        self.guarantee.finished(end);
         self.figures.end = end;
     }
 }

@@ -12,14 +12,24 @@ use crate::table;
 use std::path::Path;
 use vestal_experiment::figure::drawing::{self, Drawing};
 use vestal_experiment::figure::grid::{self, Grid};
+use vestal_experiment::figure::kept::{ANSWERS, Kept};
 use vestal_experiment::figure::{self, Figure, across};
-use vestal_experiment::{Question, Shard, Store, Summary};
+use vestal_experiment::table::Table;
+use vestal_experiment::{Question, Shard, Summary};
 use vestal_result::Format;
 use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
 use vestal_trace::Dispatch;
 
-/// Sets at each point for a quick look.
-const QUICK_SETS: u32 = 100;
+/// Sets at each point for a quick look at a figure that has so many.
+const fn quick_sets(sets: u32) -> u32 {
+    const MOST: u32 = 100;
+    // Figures that have few have them because each takes long.
+    let part = sets / 5;
+    match part < MOST {
+        true => part,
+        false => MOST,
+    }
+}
 
 pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     if args.list {
@@ -38,7 +48,6 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
             .with_help("name one with -o DIR")
     })?;
     let quick = if args.quick { " --quick" } else { "" };
-    let sets = args.quick.then_some(QUICK_SETS);
     let mut outcomes = Vec::new();
     for grid in chosen.grids {
         let command = format!("vestal reproduce {} -o DIR", grid.name);
@@ -51,8 +60,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let mut computed = Vec::new();
     for figure in chosen.sweeps {
         let command = format!("vestal reproduce {}{quick} -o DIR", figure.name);
-        let jobs = args.jobs.unwrap_or(0);
-        let (outcome, summary) = one(figure, sets, jobs, directory, &command, output)?;
+        let (outcome, summary) = one(figure, args, directory, &command, output)?;
         computed.push((figure, outcome.sets, summary));
         outcomes.push(outcome);
     }
@@ -163,15 +171,18 @@ fn of_one_run(
 /// Computes a figure and writes everything about it.
 fn one(
     figure: &Figure,
-    sets: Option<u32>,
-    jobs: usize,
+    args: &ReproduceArgs,
     directory: &Path,
     command: &str,
     output: &Output,
 ) -> Result<(figure::Outcome, Summary), Failure> {
-    let prepared = figure
-        .prepare(sets, registry())
-        .map_err(|found| Failure::bug("read a built-in experiment", found.to_string()))?;
+    let prepared = figure.prepare(None, registry());
+    let mut prepared =
+        prepared.map_err(|found| Failure::bug("read a built-in experiment", found.to_string()))?;
+    if args.quick {
+        let sets = quick_sets(prepared.experiment.sets);
+        prepared.experiment = prepared.experiment.with_sets(sets);
+    }
     if !prepared.missing.is_empty() {
         let missing = prepared.missing.join(", ");
         output.warning(&format!(
@@ -187,12 +198,20 @@ fn one(
         questions: &prepared.questions,
     };
     let store = asked.open(&directory.join(figure.name), true)?;
-    let report = asked.run(&store, Shard::ALL, jobs, output)?;
+    let report = asked.run(&store, Shard::ALL, args.jobs.unwrap_or(0), output)?;
     if !report.complete {
         let interrupted = Failure::interrupted(format!("reproduce {}", figure.name));
         return Err(interrupted.with_help("nothing is lost: the same command goes on"));
     }
-    let summary = summary(&prepared, &store)?;
+    let table = vestal_experiment::sweep::results(&store).map_err(sweep::store_failure)?;
+    let summary = summary(&prepared, &table);
+    let questions = prepared.questions.iter().map(Question::label).collect();
+    let by = (command, VERSION);
+    if let Some(kept) = Kept::of(by, prepared.experiment.sets, questions, &table) {
+        store
+            .write(ANSWERS, kept.to_text().as_bytes())
+            .map_err(sweep::store_failure)?;
+    }
     for (name, chart) in figure.charts(&summary) {
         store
             .write(&name, chart.to_svg().as_bytes())
@@ -205,16 +224,10 @@ fn one(
     Ok((outcome, summary))
 }
 
-fn summary(prepared: &figure::Prepared<'_>, store: &Store) -> Result<Summary, Failure> {
-    let table = vestal_experiment::sweep::results(store).map_err(sweep::store_failure)?;
+fn summary(prepared: &figure::Prepared<'_>, table: &Table) -> Summary {
     let experiment = &prepared.experiment;
     let asked: Vec<_> = prepared.questions.iter().map(Question::asked).collect();
-    Ok(Summary::new(
-        experiment,
-        &experiment.points(),
-        &asked,
-        &table,
-    ))
+    Summary::new(experiment, &experiment.points(), &asked, table)
 }
 
 fn list(output: &Output) -> Outcome {

@@ -395,6 +395,12 @@ fn check_refuses_what_the_policy_would_refuse() {
     };
     assert_eq!(found(&checked.stderr), found(&simulated.stderr));
     assert!(checked.stderr.contains("V0415"), "{}", checked.stderr);
+    // Who has no such servers is the policy that was named, not its test; of a test that is named it is that.
+    let of_policy = "`io-amc` has no others";
+    assert!(checked.stderr.contains(of_policy), "{}", checked.stderr);
+    let analyzed = vestal(&["analyze", file, "--test", "io-amc-rtb"]);
+    let of_test = "`io-amc-rtb` has no others";
+    assert!(analyzed.stderr.contains(of_test), "{}", analyzed.stderr);
     let json = vestal(&[&["--format", "json", "check"], &policy[..]].concat());
     let document = json.json();
     assert_eq!((json.exit, &document["valid"]), (2, &false.into()));
@@ -519,4 +525,44 @@ fn upper_bounds_are_told_apart_from_what_is_refuted() {
     );
     let (_, refuted) = said(&["examples/huang-four-tasks.toml", "--test", "fjp-ija"]);
     assert!(refuted.contains("this test is refuted"), "{refuted}");
+}
+
+/// Where a test proves the set, by its bounds; else nothing is guaranteed. Given parameters are no less.
+#[test]
+fn simulations_judge_bursts_by_the_bounds_of_the_proof() {
+    let scratch = Scratch::new("io-amc-bursts");
+    let parameters = scratch.0.join("p.json");
+    let parameters = parameters.to_str().unwrap();
+    let file = "examples/io-amc.toml";
+    let emit = [
+        "analyze",
+        file,
+        "--test",
+        "io-amc-rtb",
+        "--emit",
+        parameters,
+    ];
+    assert_eq!(vestal(&emit).exit, 0);
+    let bursts = |file: &str, more: &[&str]| {
+        let given = ["simulate", file, "--policy", "io-amc", "--format", "json"];
+        let done = vestal(&[&given[..], more].concat());
+        (done.exit, done.json()["bursts"].clone())
+    };
+    let hi = ["--scenario", "hi", "--for", "1s"];
+    let (exit, found) = bursts(file, &hi);
+    let [kept, broken] = ["kept", "broken"].map(|key| found[key].as_u64().unwrap());
+    assert!(exit == 0 && kept > 100 && broken == 0, "{exit} {found}");
+    let given = [&hi[..], &["--parameters", parameters]].concat();
+    assert_eq!(bursts(file, &given), (0, found));
+    let said = vestal(&[&["simulate", file, "--policy", "io-amc"], &hi[..]].concat());
+    let words = "no burst of a PIBS took longer than guaranteed";
+    assert!(said.stdout.contains(words), "{}", said.stdout);
+    // There is no proof.
+    let (exit, found) = bursts(FIGURE_6, &[&EVENTS[..], &["--for", "36ms"]].concat());
+    let expected = serde_json::json!({ "kept": 0, "broken": 0, "not_guaranteed": 2 });
+    assert_eq!((exit, found), (0, expected));
+    // Who has no PIBS has no bursts.
+    let (_, found) = bursts(FIGURE_5, &[&EVENTS[..], &["--for", "36ms"]].concat());
+    let none = serde_json::json!({ "kept": 0, "broken": 0, "not_guaranteed": 0 });
+    assert_eq!(found, none);
 }

@@ -21,6 +21,7 @@ fn simulate_answers_in_the_guaranteed_shape() {
     let document = done.json();
     assert_eq!(done.exit, 0);
     let expected = [
+        "bursts",
         "cpus",
         "cut",
         "devices",

@@ -251,6 +251,20 @@ pub(super) const CASES: &[Case] = &[
         ("amc-ia", _) => 0..430,
         (_, _) => 0..400,
     }),
+    // Visible at one place, and little in the mean.
+    case(SLIGHTLY, Confirmed, 1000, |test, index| {
+        match (test, index) {
+            ("amc-ia", 2) => 0..500,
+            ("amc-ia", _) => 0..410,
+            (_, _) => 0..400,
+        }
+    }),
+    // Little at most places, and not in the mean.
+    case(SLIGHTLY, Refuted, 1000, |test, index| match (test, index) {
+        ("amc-ia", 2) => 0..900,
+        ("amc-ia", _) => 0..410,
+        (_, _) => 0..400,
+    }),
     case(SLIGHTLY, NotDecided, 200, |test, _| match test {
         "amc-ia" => 0..82,
         _ => 0..80,

@@ -371,3 +371,75 @@ fn checks_of_tests_are_no_curves() {
         .collect();
     assert_eq!(names, ["fjp-lb", "fjp-ija", "fjp-mode"]);
 }
+
+/// The figures of two systems ask tests of servers about both, and the page of the curves says so.
+#[test]
+fn the_systems_of_missimer_are_asked_about_in_servers() {
+    let registry = Registry::default();
+    for figure in missimer::FIGURES {
+        let prepared = figure.prepare(None, &registry).unwrap();
+        for question in &prepared.questions {
+            if let Some(test) = question.test() {
+                assert!(test.is_for_servers, "{}: {}", figure.name, question.label());
+            }
+        }
+    }
+}
+
+/// Of those four curves every two are compared.
+#[test]
+fn the_order_of_curves_is_that_of_all_their_pairs() {
+    let figure = named("missimer/fig10")[0];
+    let case = &missimer_cases::CASES[0][0];
+    let summary = summary(&MISSIMER, figure, case, &[]);
+    let view = &View::all(figure, &summary)[0];
+    for claim in figure.claims.iter().filter(|claim| claim.needs.len() > 2) {
+        let numbers = (claim.check)(view).numbers;
+        let pairs = numbers.lines().filter(|line| line.contains("above"));
+        let pairs: BTreeSet<BTreeSet<&str>> = pairs
+            .map(|line| {
+                let tests = claim.needs.iter().copied();
+                let (pair, _) = line.split_once(": **").unwrap();
+                let words: Vec<&str> = pair.split(' ').collect();
+                tests.filter(|test| words.contains(test)).collect()
+            })
+            .collect();
+        assert!(pairs.iter().all(|pair| pair.len() == 2), "{numbers}");
+        assert_eq!((claim.needs.len(), pairs.len()), (4, 6), "{numbers}");
+    }
+}
+
+/// About how many sets a question was not asked stands in the head, and with what is said of it; and whom runs judge with each
+/// claim about them.
+#[test]
+fn a_page_says_about_how_many_sets_nothing_was_asked_and_whom_runs_judge() {
+    let figure = named("missimer/fig7")[0];
+    let registry = Registry::default();
+    let prepared = figure.prepare(None, &registry).unwrap();
+    let refused = |curve: &'static str| {
+        let summary = summary_of(&MISSIMER, figure, 20, &[], |test, _, position, set| {
+            let answer = match (test == curve, position, set) {
+                (true, 1, 0..3) => Answer::Refused,
+                (_, _, 0..10) => Answer::Yes,
+                (_, _, _) => Answer::No,
+            };
+            let counts = None::<fn(&str) -> [u64; 2]>;
+            Cell { answer, counts }
+        });
+        outcome(figure, &prepared, &summary, "", "").page
+    };
+    let curve = "sim:io-amc/lo[events=burst]";
+    let page = refused(curve);
+    for words in [
+        "Not asked, because the policy or the test does not take them: `sim:io-amc/lo[events=burst]` about 3 of 100 sets.",
+        "; sim:io-amc/lo[events=burst] is not asked about 3",
+        "\nRuns of `sim:io-amc/lo[io=sporadic]` judge the deadlines of 20 of 20 tasks.",
+        "   - Runs of `sim:io-amc/lo[io=sporadic,events=burst]` judge the deadlines of 15 of 20 tasks.",
+        "   - Runs of `sim:io-amc/lo[events=burst]` judge the deadlines of 15 of 20 tasks and the ends of bursts of 5 PIBS.",
+    ] {
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
+    let page = refused("");
+    assert!(page.contains("was asked about all sets"), "{page}");
+    assert!(!page.contains("not asked"), "{page}");
+}

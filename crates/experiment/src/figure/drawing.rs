@@ -1,18 +1,17 @@
 //! Figures that are one run of one set: who executes when.
 //!
 //! A figure is a task-set file, a scenario file, a policy and how long it runs. Claims look at *stretches*: times in which a task, or the
-//! bottom halves of a device, execute without a break. The run is computed: a claim is true of it or it is not, and *not decided* only where
-//! there is nothing that it speaks of.
+//! bottom halves of a device, execute without a break, and at *steps*: who begins or ceases to wait, and which device interrupts. The run is
+//! computed: a claim is true of it or it is not, and *not decided* only where there is nothing that it speaks of. Rules for sentences stand in
+//! `drawing_rules.rs`.
 
 use super::grid::Set;
 use super::{Checked, Finding, Outcome, fits};
 use crate::several::Run;
-use crate::verdict;
 use std::fmt::Write as _;
 use vestal_analysis::Parameters;
-use vestal_core::{Duration, Instant, TaskId};
+use vestal_core::{CpuId, DeviceId, Duration, Instant, TaskId};
 use vestal_policy::{Analysis, Options, Refusal, Registry, assemble};
-use vestal_result::claim::Verdict;
 use vestal_sim::observer::{JobState, Segment};
 use vestal_sim::{Backlog, Observer};
 use vestal_workload::{Scenario, Source, TaskSet, Workload};
@@ -41,8 +40,48 @@ pub struct Drawing {
 pub struct DrawingClaim {
     /// The claim in a sentence.
     pub text: &'static str,
-    /// What the run says of it.
-    pub check: fn(&[Stretch]) -> Checked,
+    /// What says it.
+    pub check: Check,
+}
+
+/// What decides a claim.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// The figure's run.
+    Alone(fn(&Watched) -> Checked),
+    /// That run, and that of the figure with this name.
+    Beside(&'static str, fn(&Watched, &Watched) -> Checked),
+}
+
+/// What is seen of a run, in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Who executes when.
+    pub stretches: Vec<Stretch>,
+    /// What else happens.
+    pub steps: Vec<Step>,
+}
+
+/// Something happens to a task or at a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name.
+    pub who: String,
+    /// What.
+    pub what: Happens,
+    /// When, in ns.
+    pub at: u64,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happens {
+    /// A job begins to wait for a device.
+    Waits,
+    /// A device interrupts.
+    Interrupts,
+    /// What a job waited for was served.
+    Wakes,
 }
 
 /// A task, or the bottom halves of a device, executes without a break.
@@ -86,7 +125,7 @@ pub fn named(name: &str) -> Vec<&'static Drawing> {
 
 /// All figures of one run, in the order of the papers.
 pub fn drawings() -> impl Iterator<Item = &'static Drawing> {
-    super::missimer_figs_5_6::FIGURES.iter()
+    super::missimer_runs::FIGURES.iter()
 }
 
 impl Drawing {
@@ -100,11 +139,11 @@ impl Drawing {
         command: &str,
         version: &str,
     ) -> Result<Drawn, Refusal> {
-        let stretches = self.run(registry)?;
+        let watched = self.run(registry)?;
         let mut findings = Vec::new();
         let mut details = String::new();
         for (number, claim) in (1..).zip(self.claims) {
-            let Checked { verdict, numbers } = (claim.check)(&stretches);
+            let Checked { verdict, numbers } = claim.checked(&watched, registry)?;
             findings.push((claim.text, Finding::of(&[verdict])));
             let _ = write!(
                 details,
@@ -126,7 +165,7 @@ impl Drawing {
             format!("simulate set.toml --policy {policy} --scenario scenario.csv --for {millis}ms");
         let _ = writeln!(page, "\n```sh\nvestal {run}\n```");
         Ok(Drawn {
-            data: csv(&stretches),
+            data: csv(&watched.stretches),
             outcome: Outcome {
                 figure: self.name,
                 caption: self.caption,
@@ -140,11 +179,11 @@ impl Drawing {
         })
     }
 
-    /// Who executes when.
+    /// What is seen of its run.
     ///
     /// # Errors
     /// What is wrong with the figure's files; a bug of Vestal.
-    pub fn run(&self, registry: &Registry) -> Result<Vec<Stretch>, Refusal> {
+    pub fn run(&self, registry: &Registry) -> Result<Watched, Refusal> {
         let set = self.set.read()?;
         let events = Source::new(SCENARIO, self.scenario);
         let scenario = Scenario::from_source(&events, &set).map_err(Refusal::diagnosed)?;
@@ -166,14 +205,40 @@ impl Drawing {
         };
         let mut watch = Watch::default();
         run.observed(&system, &mut watch).map_err(Refusal::bug)?;
-        Ok(watch.stretches(&set))
+        Ok(watch.named(&set))
     }
 }
 
-/// Keeps who executes when.
+impl DrawingClaim {
+    /// What the runs say of it, of which that of its own figure is known.
+    ///
+    /// # Errors
+    /// What is wrong with the files of the other one; a bug of Vestal.
+    pub fn checked(&self, watched: &Watched, registry: &Registry) -> Result<Checked, Refusal> {
+        match self.check {
+            Check::Alone(check) => Ok(check(watched)),
+            Check::Beside(name, check) => {
+                let other = drawings().find(|drawing| drawing.name == name);
+                let other =
+                    other.ok_or_else(|| Refusal::bug(format!("there is no figure {name}")))?;
+                Ok(check(watched, &other.run(registry)?))
+            }
+        }
+    }
+}
+
+/// Keeps who executes when, and what else happens.
 #[derive(Debug, Default)]
 struct Watch {
     executed: Vec<(TaskId, Instant, Instant)>,
+    happened: Vec<(Who, Happens, Instant)>,
+}
+
+/// To whom.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    Task(TaskId),
+    Device(DeviceId),
 }
 
 impl Observer for Watch {
@@ -184,11 +249,26 @@ impl Observer for Watch {
             Some(_) | None => self.executed.push((task, segment.start, segment.end)),
         }
     }
+
+    fn blocked(&mut self, at: Instant, _: CpuId, job: &JobState, _: DeviceId) {
+        let who = Who::Task(job.id.task);
+        self.happened.push((who, Happens::Waits, at));
+    }
+
+    fn woken(&mut self, at: Instant, job: &JobState) {
+        let who = Who::Task(job.id.task);
+        self.happened.push((who, Happens::Wakes, at));
+    }
+
+    fn interrupted(&mut self, at: Instant, device: DeviceId, _: u64, _: u64) {
+        let who = Who::Device(device);
+        self.happened.push((who, Happens::Interrupts, at));
+    }
 }
 
 impl Watch {
     /// With names: bottom halves of devices stand behind the tasks.
-    fn stretches(self, set: &TaskSet) -> Vec<Stretch> {
+    fn named(self, set: &TaskSet) -> Watched {
         let tasks = set.tasks.iter().map(|task| &task.name);
         let devices = set.devices.iter().map(|device| &device.name);
         let names: Vec<&String> = tasks.chain(devices).collect();
@@ -200,7 +280,22 @@ impl Watch {
                 to: end.as_nanos(),
             })
         });
-        stretches.collect()
+        let happened = self.happened.into_iter();
+        let steps = happened.filter_map(|(who, what, at)| {
+            let place = match who {
+                Who::Task(task) => task.index(),
+                Who::Device(device) => set.tasks.len() + device.index(),
+            };
+            Some(Step {
+                who: (*names.get(place)?).clone(),
+                what,
+                at: at.as_nanos(),
+            })
+        });
+        Watched {
+            stretches: stretches.collect(),
+            steps: steps.collect(),
+        }
     }
 }
 
@@ -216,158 +311,6 @@ fn csv(stretches: &[Stretch]) -> String {
     text
 }
 
-const MS: u64 = 1_000_000;
-
-/// Times in ms.
-fn millis(nanos: u64) -> String {
-    super::grid_rules::Numbers(super::grid::millis(nanos)).to_string()
-}
-
-/// The stretches of a task, and the `nth` of them, counted from 1.
-fn nth<'a>(stretches: &'a [Stretch], who: &str, nth: usize) -> (String, Option<&'a Stretch>) {
-    let own: Vec<&Stretch> = stretches.iter().filter(|one| one.who == who).collect();
-    let words: Vec<String> = own
-        .iter()
-        .map(|one| format!("{} to {}", millis(one.from), millis(one.to)))
-        .collect();
-    let words = format!("{who} executes from {} (ms)", words.join(", from "));
-    (
-        words,
-        nth.checked_sub(1).and_then(|at| own.get(at)).copied(),
-    )
-}
-
-/// What is found of a stretch, if it is there.
-fn of_stretch(
-    (words, stretch): (String, Option<&Stretch>),
-    holds: impl FnOnce(&Stretch) -> bool,
-) -> Checked {
-    Checked {
-        verdict: match stretch.map(holds) {
-            None => Verdict::NotDecided,
-            Some(holds) => verdict::from_evidence(holds, !holds),
-        },
-        numbers: words,
-    }
-}
-
-/// The `at`-th time that it executes, it does so from then on, in ms.
-pub(super) fn begins(stretches: &[Stretch], (who, at): (&str, usize), from: u64) -> Checked {
-    of_stretch(nth(stretches, who, at), |one| one.from == from * MS)
-}
-
-/// The `at`-th time that it executes, it does so from then until then, in ms.
-pub(super) fn lasts(
-    stretches: &[Stretch],
-    (who, at): (&str, usize),
-    (from, to): (u64, u64),
-) -> Checked {
-    of_stretch(nth(stretches, who, at), |one| {
-        (one.from, one.to) == (from * MS, to * MS)
-    })
-}
-
-/// The `at`-th time that it executes, it has done so much by then, in ms, and no more.
-pub(super) fn has_by(
-    stretches: &[Stretch],
-    (who, at): (&str, usize),
-    (much, by): (u64, u64),
-) -> Checked {
-    of_stretch(nth(stretches, who, at), |one| {
-        one.to.min(by * MS).saturating_sub(one.from) == much * MS
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::figure::figures;
-    use crate::figure::grid::grids;
-    use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
-
-    fn stretches(rows: &[(&str, u64, u64)]) -> Vec<Stretch> {
-        let rows = rows.iter().map(|&(who, from, to)| Stretch {
-            who: who.to_owned(),
-            from: from * MS,
-            to: to * MS,
-        });
-        rows.collect()
-    }
-
-    #[test]
-    fn a_claim_about_a_stretch_is_confirmed_refuted_and_left_open() {
-        let run = stretches(&[("a", 0, 8), ("b", 9, 10), ("a", 26, 34)]);
-        let verdict = |checked: Checked| checked.verdict;
-        assert_eq!(verdict(begins(&run, ("a", 2), 26)), Confirmed);
-        assert_eq!(verdict(begins(&run, ("a", 2), 25)), Refuted);
-        assert_eq!(verdict(begins(&run, ("a", 3), 26)), NotDecided);
-        assert_eq!(verdict(begins(&run, ("c", 1), 0)), NotDecided);
-        assert_eq!(verdict(begins(&run, ("a", 0), 0)), NotDecided);
-        assert_eq!(verdict(lasts(&run, ("b", 1), (9, 10))), Confirmed);
-        assert_eq!(verdict(lasts(&run, ("b", 1), (9, 11))), Refuted);
-        assert_eq!(verdict(lasts(&run, ("b", 2), (9, 10))), NotDecided);
-        assert_eq!(verdict(has_by(&run, ("a", 2), (6, 32))), Confirmed);
-        assert_eq!(verdict(has_by(&run, ("a", 2), (8, 40))), Confirmed);
-        // It begins later, and has nothing.
-        assert_eq!(verdict(has_by(&run, ("a", 2), (0, 20))), Confirmed);
-        assert_eq!(verdict(has_by(&run, ("a", 2), (8, 32))), Refuted);
-        assert_eq!(verdict(has_by(&run, ("b", 2), (1, 32))), NotDecided);
-        let numbers = begins(&run, ("a", 2), 26).numbers;
-        assert_eq!(numbers, "a executes from 0 to 8, from 26 to 34 (ms)");
-    }
-
-    /// By hand, as the paper draws them.
-    #[test]
-    fn figures_of_one_run_are_those_of_the_paper() {
-        let registry = Registry::default();
-        let of = |name: &str| named(name)[0].run(&registry).unwrap();
-        let fig_5 = [
-            ("task1", 0, 8),
-            ("device", 9, 10),
-            ("device", 11, 12),
-            ("device", 13, 14),
-            ("device", 25, 26),
-            ("task1", 26, 34),
-        ];
-        assert_eq!(of("missimer/fig5"), stretches(&fig_5));
-        let fig_6 = [
-            ("task1", 0, 8),
-            ("device", 9, 10),
-            ("device", 13, 16),
-            ("task1", 16, 24),
-            ("task1", 32, 36),
-        ];
-        assert_eq!(of("missimer/fig6"), stretches(&fig_6));
-        for drawing in drawings() {
-            let drawn = drawing.draw(&registry, "vestal", "1").unwrap();
-            for (claim, found) in &drawn.outcome.findings {
-                assert_eq!(*found, Finding::Confirmed, "{}: {claim}", drawing.name);
-            }
-            // Of a run in which nothing executes nothing is said.
-            for claim in drawing.claims {
-                assert_eq!((claim.check)(&[]).verdict, NotDecided, "{}", claim.text);
-            }
-            let rows = drawn.data.lines().count();
-            assert_eq!(rows, 1 + drawing.run(&registry).unwrap().len());
-        }
-        // Each figure refutes what the paper says of when the other one goes on.
-        let [fig_5, fig_6] = ["missimer/fig5", "missimer/fig6"].map(|name| named(name)[0]);
-        for (claims, run) in [(fig_5, of(fig_6.name)), (fig_6, of(fig_5.name))] {
-            for claim in claims.claims {
-                let found = (claim.check)(&run).verdict;
-                assert_ne!(found, Confirmed, "{}", claim.text);
-            }
-        }
-    }
-
-    #[test]
-    fn no_two_figures_have_the_same_name() {
-        let mut names: Vec<&str> = figures().map(|figure| figure.name).collect();
-        names.extend(grids().map(|grid| grid.name));
-        names.extend(drawings().map(|drawing| drawing.name));
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
-}
+#[path = "drawing_tests.rs"]
+mod tests;

@@ -71,7 +71,12 @@ pub fn outcome(
     let asked = prepared.questions.iter().map(Question::label);
     let curves: Vec<String> = tests.chain(asked).collect();
     let curves: Vec<&str> = curves.iter().map(String::as_str).collect();
+    let judged = judged(prepared);
     let mut page = head(figure, prepared, &curves, command, version);
+    page.push_str(&not_asked(summary));
+    for (curve, of) in &judged {
+        let _ = writeln!(page, "Runs of `{curve}` judge {of}.\n");
+    }
     let mut findings = Vec::new();
     let mut details = String::new();
     for (number, claim) in (1..).zip(figure.claims) {
@@ -79,7 +84,12 @@ pub fn outcome(
         let absent: Vec<&str> = absent.copied().collect();
         let _ = write!(details, "\n{number}. **{}**\n", claim.text);
         let finding = if absent.is_empty() {
-            looked_at(figure, claim, &views, &mut details)
+            looked_at(
+                figure,
+                claim,
+                (views.as_slice(), judged.as_slice()),
+                &mut details,
+            )
         } else {
             let _ = writeln!(details, "   - not in this version: {}", absent.join(", "));
             Finding::NotChecked
@@ -183,7 +193,8 @@ const WORDS: &str =
 const DATA: &str = "## Data\n\n\
 `results.parquet` has a row for each set, with its seed and a column for each test; `summary.csv` the\n\
 shares with Wilson's 95 % intervals, `weighted.csv` (if there is one) the weighted schedulability, and\n\
-`pairs.csv` how many sets one test accepts and another does not, with some of them. A column `check:TEST` says\n\
+`pairs.csv` how many sets one test accepts and another does not, with some of them; `answers.txt` how many sets of each point\n\
+have the same answers to all questions, and the first of them. A column `check:TEST` says\n\
 of each set what became of the test's acceptance: 0 a run misses, 1 proved, 2 open or not accepted. ";
 
 const DATA_OF_MEASURES: &str = "A column\n\
@@ -260,7 +271,12 @@ impl Finding {
     }
 }
 
-fn looked_at(figure: &Figure, claim: &Claim, views: &[View<'_>], details: &mut String) -> Finding {
+fn looked_at(
+    figure: &Figure,
+    claim: &Claim,
+    (views, judged): (&[View<'_>], &[(String, String)]),
+    details: &mut String,
+) -> Finding {
     let mut verdicts = Vec::new();
     for view in views {
         let checked = (claim.check)(view);
@@ -276,7 +292,46 @@ fn looked_at(figure: &Figure, claim: &Claim, views: &[View<'_>], details: &mut S
     for (test, what) in stand_ins(figure, claim.needs) {
         let _ = writeln!(details, "   - `{test}` here {what}.");
     }
+    for (curve, of) in judged {
+        if claim.needs.contains(&curve.as_str()) {
+            let _ = writeln!(details, "   - Runs of `{curve}` judge {of}.");
+        }
+    }
     Finding::of(&verdicts)
+}
+
+/// The simulations in servers, each with the words for whom they judge.
+fn judged(prepared: &Prepared<'_>) -> Vec<(String, String)> {
+    let questions = prepared.questions.iter();
+    let each = questions.filter_map(|question| {
+        let judged = question.judged(&prepared.experiment);
+        let words: Vec<String> = judged.iter().map(ToString::to_string).collect();
+        (!words.is_empty()).then(|| (question.label(), words.join(", or ")))
+    });
+    each.collect()
+}
+
+/// About how many sets questions were not asked.
+fn not_asked(summary: &Summary) -> String {
+    let columns = summary.columns.iter().enumerate();
+    let refused = columns.filter_map(|(column, name)| {
+        let counts = summary.counts.iter().map(|counts| counts[column]);
+        let (refused, sets) = counts.fold((0, 0), |(refused, sets), count| {
+            (refused + count.refused, sets + count.sets)
+        });
+        (refused > 0).then(|| format!("`{name}` about {refused} of {sets} sets"))
+    });
+    let refused: Vec<String> = refused.collect();
+    match (summary.columns.is_empty(), refused.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => {
+            "Every question with yes and no for its answer was asked about all sets.\n\n".to_owned()
+        }
+        (false, false) => format!(
+            "Not asked, because the policy or the test does not take them: {}. They count neither way.\n\n",
+            refused.join(", ")
+        ),
+    }
 }
 
 /// Those of the curves that are not what the paper drew, with what they are.

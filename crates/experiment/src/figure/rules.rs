@@ -9,13 +9,14 @@ use super::{Checked, View};
 use crate::evaluate::check_label;
 use crate::number::as_f64;
 use crate::verdict;
+use std::fmt::Write as _;
 use vestal_result::claim::Verdict;
 
 /// Two curves differ visibly from here on.
 const NEAR: f64 = 0.05;
 /// A curve is flat if its weighted shares stay within this.
 const FLAT: f64 = 0.1;
-/// A gap between curves is small if the mean over the axis is less than this.
+/// *Slightly* above, and above *by a small gap*, is a mean over the axis of less than this.
 const SMALL_GAP: f64 = 0.05;
 /// What happens to fewer sets than this is taken not to happen.
 const RARE: f64 = 0.005;
@@ -57,16 +58,25 @@ fn counts(view: &View<'_>, first: &str, second: &str) -> String {
         shown(&examples),
         shown(&others),
         range(view.pairing(first, second).difference()),
-        undecided(view, &[first, second]),
+        left_out(view, &[first, second]),
     )
 }
 
-/// How many searches of the tests reached their limit, if any: such a set counts as not accepted.
-fn undecided(view: &View<'_>, tests: &[&str]) -> String {
-    let each = tests.iter().map(|test| (view.undecided(test), test));
-    let each = each.filter(|(count, _)| *count > 0);
-    each.map(|(count, test)| format!("; {test} leaves {count} undecided"))
-        .collect()
+/// How many searches of the tests reached their limit, if any: such a set counts as not accepted. And about how many sets
+/// they were not asked, which count neither way.
+fn left_out(view: &View<'_>, tests: &[&str]) -> String {
+    let each = tests.iter().map(|test| {
+        let undecided = match view.undecided(test) {
+            0 => String::new(),
+            count => format!("; {test} leaves {count} undecided"),
+        };
+        let refused = match view.refused(test) {
+            0 => String::new(),
+            count => format!("; {test} is not asked about {count}"),
+        };
+        undecided + &refused
+    });
+    each.collect()
 }
 
 /// `first` accepts more sets than `second`. Confirmed by the sign of the difference; refuted by the other
@@ -84,57 +94,29 @@ pub(super) fn more(view: &View<'_>, first: &str, second: &str) -> Checked {
     }
 }
 
-/// `first` accepts more sets than `second`, and in the mean over the axis few more. It is confirmed if both are certain, and refuted
-/// if one of them is certainly wrong.
-pub(super) fn more_by_little(view: &View<'_>, first: &str, second: &str) -> Checked {
-    let pairing = view.pairing(first, second);
-    let (sign, gap) = (pairing.sign(), pairing.difference());
-    let widest = view.pairings(first, second).into_iter();
-    let widest = widest.map(|(x, pairing)| (x, pairing.difference()));
-    let middle = |found: &Interval| f64::midpoint(found.low, found.high);
-    let widest = widest.max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)));
-    let widest = widest.map_or_else(String::new, |(x, found)| {
-        format!("; at one point at most, at {x:.2}: {}", range(found))
-    });
-    let never_more = sign == Sign::Open && are_equal(&pairing);
-    let against = sign == Sign::Below || never_more || gap.low > SMALL_GAP;
-    let is_small = sign == Sign::Above && gap.high < SMALL_GAP;
-    Checked {
-        verdict: verdict::from_evidence(is_small, against),
-        numbers: format!(
-            "{}{widest}; ours for a small gap is a mean over the axis of less than {SMALL_GAP}; {EQUAL} {RARE}",
-            counts(view, first, second)
-        ),
-    }
-}
-
-/// In each pair the curve of the first is above that of the second, as in [`better`]: over all sets for certain, and nowhere below.
-pub(super) fn ordered(view: &View<'_>, pairs: &[(&str, &str)]) -> Checked {
-    let each = pairs.iter().map(|(above, below)| {
-        let (verdict, numbers) = better_than(view, above, below, Margin::Any);
-        let accepted = percent(view.accepted(above));
-        (
-            verdict,
-            format!("{above} accepts {accepted}, {numbers}: {verdict}"),
-        )
-    });
-    let (verdicts, numbers): (Vec<Verdict>, Vec<String>) = each.unzip();
-    let tests: Vec<&str> = pairs
-        .iter()
-        .flat_map(|&(above, below)| [above, below])
-        .collect();
+/// In each pair the curve of the first is above that of the second by the margin, as in [`better`]. What is found is said of each.
+pub(super) fn ordered(view: &View<'_>, pairs: &[(&str, &str, Margin)]) -> Checked {
     let mut once: Vec<&str> = Vec::new();
-    for test in tests {
-        if !once.contains(&test) {
-            once.push(test);
+    let (mut verdicts, mut numbers) = (Vec::new(), String::new());
+    for (above, below, margin) in pairs {
+        let (verdict, found) = better_than(view, above, below, *margin);
+        let (words, accepted) = (margin.words(), percent(view.accepted(above)));
+        let _ = write!(
+            numbers,
+            "\n     - {above} {words} {below}: **{verdict}**; {above} accepts {accepted}, {found}"
+        );
+        verdicts.push(verdict);
+        for test in [*above, *below] {
+            if !once.contains(&test) {
+                once.push(test);
+            }
         }
     }
     Checked {
         verdict: verdict::all(verdicts),
         numbers: format!(
-            "{}{}; ours for visible is {NEAR}; {EQUAL} {RARE}",
-            numbers.join("; "),
-            undecided(view, &once)
+            "ours for visible is {NEAR}; {EQUAL} {RARE}{}; pair by pair:{numbers}",
+            left_out(view, &once)
         ),
     }
 }
@@ -165,62 +147,108 @@ pub(super) fn dominates(view: &View<'_>, more: &str, less: &str) -> Checked {
 /// How much better is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Margin {
+    /// No worse: equal will do.
+    AtLeast,
     /// At all.
     Any,
-    /// But not visibly.
+    /// But by little.
     Slight,
 }
 
-/// The curve of `test` is above that of each rival: over all sets for certain, and nowhere below.
+impl Margin {
+    /// Between the names of two curves.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at or above",
+            Self::Any => "above",
+            Self::Slight => "slightly above",
+        }
+    }
+}
+
+/// The curve of `test` is above that of each rival: over all sets for certain, and nowhere below. If it is to be so by little, the
+/// mean over the axis is small, whatever it is at single points. If it is to be no worse, it is nowhere below, and accepts more
+/// over all sets for certain, or what the rival alone accepts is certainly rare.
 pub(super) fn better(view: &View<'_>, test: &str, rivals: &[&str], margin: Margin) -> Checked {
     let each: Vec<(Verdict, String)> = rivals
         .iter()
         .map(|rival| better_than(view, test, rival, margin))
         .collect();
-    let slight = match margin {
-        Margin::Any => "",
-        Margin::Slight => " for slightly at most that;",
+    let ours = match margin {
+        Margin::AtLeast => format!("ours for rare is {RARE}"),
+        Margin::Any => format!("{EQUAL} {RARE}"),
+        Margin::Slight => {
+            format!(
+                "ours for slightly is a mean over the axis of less than {SMALL_GAP}; {EQUAL} {RARE}"
+            )
+        }
     };
     let parts: Vec<&str> = each.iter().map(|(_, numbers)| numbers.as_str()).collect();
     Checked {
         verdict: verdict::all(each.iter().map(|(verdict, _)| *verdict)),
         numbers: format!(
-            "{test} accepts {}; {}{}; ours for visible is {NEAR};{slight} {EQUAL} {RARE}",
+            "{test} accepts {}; {}{}; ours for visible is {NEAR}; {ours}",
             percent(view.accepted(test)),
             parts.join("; "),
-            undecided(view, &[&[test], rivals].concat())
+            left_out(view, &[&[test], rivals].concat())
         ),
     }
 }
 
 fn better_than(view: &View<'_>, test: &str, rival: &str, margin: Margin) -> (Verdict, String) {
     let all = view.pairing(test, rival);
+    let (sign, gap) = (all.sign(), all.difference());
     let positions = view.pairings(test, rival);
     let below: Vec<f64> = positions
         .iter()
         .filter(|(_, pairing)| pairing.sign() == Sign::Below)
         .map(|(x, _)| *x)
         .collect();
-    let each = || positions.iter().map(|(_, pairing)| pairing.difference());
-    let too_much = margin == Margin::Slight && each().any(|found| found.low > NEAR);
-    let never_more = all.sign() == Sign::Open && are_equal(&all);
-    let against = !below.is_empty() || all.sign() == Sign::Below || never_more || too_much;
-    let nowhere_below = each().all(|found| found.low > -NEAR);
-    let small = margin == Margin::Any || each().all(|found| found.high < NEAR);
-    let for_it = all.sign() == Sign::Above && nowhere_below && small;
+    let never_more = sign == Sign::Open && are_equal(&all);
+    let rival_alone = Interval::of_share(all.second(), all.sets());
+    let (holds, fails) = match margin {
+        Margin::AtLeast => (sign == Sign::Above || rival_alone.high < RARE, false),
+        Margin::Any => (sign == Sign::Above, never_more),
+        Margin::Slight => (
+            sign == Sign::Above && gap.high < SMALL_GAP,
+            never_more || gap.low > SMALL_GAP,
+        ),
+    };
+    let each = positions.iter();
+    let each: Vec<(f64, Interval)> = each.map(|(x, pair)| (*x, pair.difference())).collect();
+    let nowhere_below = each.iter().all(|(_, found)| found.low > -NEAR);
+    let against = !below.is_empty() || sign == Sign::Below || fails;
     let at: Vec<String> = below.iter().map(|x| format!("{x}")).collect();
     let numbers = format!(
-        "{rival} {}: {} by {test} only, {} by {rival} only, difference {}, certainly below at {}",
+        "{rival} {}: {} by {test} only, {} by {rival} only, difference {}, certainly below at {}{}",
         percent(view.accepted(rival)),
         all.first(),
         all.second(),
-        range(all.difference()),
+        range(gap),
         match at.is_empty() {
             true => "no point".to_owned(),
             false => at.join(" "),
+        },
+        match margin {
+            Margin::AtLeast | Margin::Any => String::new(),
+            Margin::Slight => widest(&each),
         }
     );
-    (verdict::from_evidence(for_it, against), numbers)
+    (
+        verdict::from_evidence(nowhere_below && holds, against),
+        numbers,
+    )
+}
+
+/// At which point the difference is largest.
+fn widest(each: &[(f64, Interval)]) -> String {
+    let middle = |found: &Interval| f64::midpoint(found.low, found.high);
+    let widest = each
+        .iter()
+        .max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)));
+    widest.map_or_else(String::new, |(x, found)| {
+        format!(", at one point at most, at {x:.2}: {}", range(*found))
+    })
 }
 
 /// The tests differ nowhere visibly.
@@ -479,7 +507,7 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
             false => format!(
                 "accepted, and not by {test}: {}{}",
                 parts.join(", "),
-                undecided(view, &[test])
+                left_out(view, &[test])
             ),
         },
     }
@@ -493,7 +521,7 @@ pub(super) fn gain(view: &View<'_>, test: &str, sound: &str) -> Checked {
     let (only, lost) = (beyond.first(), beyond.second());
     let check = check_label(test);
     let proved = view.pairing(&check, sound).first().min(only);
-    let missed = view.refused(&check).min(only - proved);
+    let missed = view.said_no(&check).min(only - proved);
     let open = only - proved - missed;
     let (right, wrong) = (
         Interval::of_share(proved, only),

@@ -174,8 +174,13 @@ impl<'a> View<'a> {
         self.total(test, |count| count.undecided)
     }
 
-    /// To how many sets the answer was no; of a check, those that were shown to miss.
+    /// About how many sets it was not asked, because the policy or the test does not take them.
     pub(super) fn refused(&self, question: &str) -> u64 {
+        self.total(question, |count| count.refused)
+    }
+
+    /// To how many sets the answer was no; of a check, those that were shown to miss.
+    pub(super) fn said_no(&self, question: &str) -> u64 {
         self.total(question, |count| {
             count.asked().saturating_sub(count.yes + count.undecided)
         })

@@ -84,14 +84,12 @@ impl Policy for Ftts {
         }
         let homes = (0..).map(TaskId).take(setup.tasks.len());
         let homes: Vec<Option<CpuId>> = homes.map(|task| lists.home(task)).collect();
-        let guarantee = Guarantee {
-            // There are no limits: a job that needs more than its own level's value breaks what is promised to all.
-            terms: Terms::Deadlines {
-                enforcement: Enforcement::Static,
-                exhaustion: Exhaustion::Continue,
-            },
-            proof,
+        // There are no limits: a job that needs more than its own level's value breaks what is promised to all.
+        let terms = Terms::Deadlines {
+            enforcement: Enforcement::Static,
+            exhaustion: Exhaustion::Continue,
         };
+        let guarantee = Guarantee::new(terms, proof);
         Ok(System {
             policy: ABOUT.name.to_owned(),
             options: match spare.is_zero() {

@@ -207,10 +207,7 @@ fn cluster(levels: Levels, cpus: u16, (late, proof): (&[Option<Duration>], &Proo
     let domain = |cpus: Vec<CpuId>, tasks, terms| Domain {
         cpus,
         tasks,
-        guarantee: Guarantee {
-            terms,
-            proof: proof.clone(),
-        },
+        guarantee: Guarantee::new(terms, proof.clone()),
     };
     // A job that needs more than at its own level takes back what is promised to its task and to levels below.
     let deadlines = || Terms::Deadlines {

@@ -35,7 +35,7 @@ pub fn system(
     let domain = Domain {
         cpus: cpus.clone(),
         tasks: tasks.clone(),
-        guarantee: Guarantee { terms, proof },
+        guarantee: Guarantee::new(terms, proof),
     };
     System {
         policy: about.name.to_owned(),

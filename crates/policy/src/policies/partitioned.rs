@@ -64,7 +64,7 @@ pub(super) fn system(
                 domains: vec![Domain {
                     cpus: vec![CpuId(0)],
                     tasks: (0..).map(TaskId).take(tasks.len()).collect(),
-                    guarantee: Guarantee { terms, proof },
+                    guarantee: Guarantee::new(terms, proof),
                 }],
                 configuration: Configuration::OneCpu(one),
                 tasks,

@@ -213,3 +213,50 @@ fn amc_without_pibs_accepts_more_than_io_amc_with_them() {
     assert!(io <= amc && amc <= amc_ub && io <= io_ub && io_ub <= amc_ub);
     assert!(io > 10 && amc_ub < 190, "{io} {amc} {io_ub} {amc_ub}");
 }
+
+/// What a proof says of servers goes with the system, for whoever judges runs; what is not proved has no bounds.
+#[test]
+fn a_proved_system_has_the_bounds_of_its_proof() {
+    let text = ORDER_MATTERS
+        .replace("LO = 5", "LO = 3")
+        .replace("HI = 16", "HI = 8")
+        + "[[server]]\nname = \"irq\"\nkind = \"pibs\"\nutilization = { LO = 0.1, HI = 0.1 }\ncriticality = \"HI\"\nserves = [\"app\"]\n\
+           [[server]]\nname = \"app\"\nkind = \"sporadic\"\nperiod = 20\ncapacity = { LO = 4, HI = 8 }\ncriticality = \"HI\"\ntasks = [\"h\"]\n\
+           [[device]]\nname = \"net\"\nserver = \"irq\"\ncost = 1\narrival = \"sporadic\"\nperiod = 10\n";
+    let registry = Registry::default();
+    let bounds = |text: &str, given: &Parameters| {
+        let system = system_of(&set(text), &[], given).unwrap();
+        let proved = system.proved_by().map(str::to_owned);
+        (proved, system.clusters[0].server_bounds().to_vec(), system)
+    };
+    let (proved, found, with) = bounds(&text, &Parameters::default());
+    assert_eq!(proved.as_deref(), Some("io-amc-rtb"));
+    let test = registry.test("io-amc-rtb").unwrap();
+    let problem = vestal_policy::problem(&set(&text), test, &vestal_policy::Given::default());
+    let outcome = test.analyse(&problem.unwrap());
+    let expected: Vec<_> = outcome
+        .servers
+        .iter()
+        .map(|one| one.responses.clone())
+        .collect();
+    // Of the PIBS, the server, and that of the task in none.
+    assert_eq!(found, expected);
+    assert_eq!(found.len(), 3);
+    assert!(
+        found[..2]
+            .iter()
+            .all(|one| one.len() == 2 && one.iter().all(Option::is_some))
+    );
+    // The same where its parameters are given, as by a file.
+    assert_eq!(bounds(&text, &with.parameters).1, expected);
+    let late = text.replace(
+        "capacity = { LO = 4, HI = 8 }",
+        "capacity = { LO = 4, HI = 20 }",
+    );
+    let (proved, found, _) = bounds(&late, &Parameters::default());
+    assert_eq!((proved, found), (None, Vec::new()));
+    let policy = registry.policy("io-amc").unwrap();
+    let by = (policy, &Options::default());
+    let skipped = assemble(&registry, by, &set(&text), &with.parameters, Analysis::Skip);
+    assert!(skipped.unwrap().clusters[0].server_bounds().is_empty());
+}

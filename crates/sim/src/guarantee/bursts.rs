@@ -249,6 +249,10 @@ impl Bursts {
         }
     }
 
+    pub(super) fn judged(&self) -> usize {
+        self.pibs.len()
+    }
+
     pub(super) const fn counts(&self) -> BurstCounts {
         self.counts
     }

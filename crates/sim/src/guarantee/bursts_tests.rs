@@ -3,6 +3,7 @@
 use super::*;
 use crate::guarantee::Guarantee;
 use crate::observer::Observer;
+use crate::statistics::Statistics;
 use vestal_core::{
     DeviceConfiguration, LevelSet, LocalOrder, Modes, ServedTask, ServerConfiguration, Task, Wcet,
     WhenFull,
@@ -298,4 +299,26 @@ fn a_burst_for_which_a_task_of_another_server_waits_is_not_guaranteed() {
         ..counts(0, 0)
     };
     assert_eq!(waits(OTHER), of_others);
+}
+
+/// What commands and sweeps count goes through statistics, which have to pass on all that a guarantee hears.
+#[test]
+fn statistics_count_bursts_as_their_guarantee_does() {
+    let segment = |from, to| Segment {
+        cpu: CPU,
+        start: at(from),
+        end: at(to),
+    };
+    let mut run = quarter();
+    run.come(0, 1).ran(0, 2).served(2, 1);
+    run.come(3, 1).ran(30, 31).served(31, 1);
+    let mut statistics = Statistics::of_guarantee(quarter().0, 3, 1);
+    for (come, from, to) in [(0, 0, 2), (3, 30, 31)] {
+        statistics.interrupted(at(come), DEVICE, 1, 0);
+        statistics.executed(segment(from, to), &state(HALF));
+        statistics.served(at(to), DEVICE, &state(HALF));
+    }
+    statistics.finished(at(90));
+    assert_eq!(run.end(90), counts(1, 1));
+    assert_eq!(statistics.bursts(), counts(1, 1));
 }

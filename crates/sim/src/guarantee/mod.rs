@@ -203,6 +203,15 @@ impl Guarantee {
         served.map_or_else(BurstCounts::default, |served| served.bursts())
     }
 
+    /// To how many tasks, and to bursts of how many PIBS, it promises anything.
+    #[must_use]
+    pub fn judged(&self) -> (usize, usize) {
+        let alone = || (self.tasks.len(), 0);
+        self.served
+            .as_ref()
+            .map_or_else(alone, |served| served.judged())
+    }
+
     /// Why a job in a server is not guaranteed its deadline, as far as is known by now; `None`: it is, or nothing is known of
     /// servers.
     #[must_use]

@@ -306,6 +306,11 @@ impl Served {
         self.bursts.counts()
     }
 
+    /// How many tasks, and how many PIBS, can be guaranteed anything.
+    pub(super) fn judged(&self) -> (usize, usize) {
+        (self.owners.iter().flatten().count(), self.bursts.judged())
+    }
+
     pub(super) fn excuse(&self, job: &JobState) -> Option<Excuse> {
         match self.owners.get(job.id.task.index()) {
             Some(Some(owner)) => owner.excuse(job),

@@ -59,7 +59,10 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
             ));
             Exit::Machine
         }
-        None => Exit::holds(result.run.jobs.missed_guaranteed == 0),
+        None => {
+            let broken = result.run.jobs.missed_guaranteed + result.run.bursts.broken;
+            Exit::holds(broken == 0)
+        }
     })
 }
 
@@ -105,6 +108,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
     let Ran {
         figures,
         served,
+        bursts,
         frames,
         ghosts,
         cut,
@@ -112,9 +116,10 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
     let (servers, devices) = outside::rows(session, &served);
     let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
-    let guaranteed = match session.system.proved_by() {
-        Some(_) => totals.missed_guaranteed,
-        None => 0,
+    let is_proved = session.system.proved_by().is_some();
+    let guaranteed = match is_proved {
+        true => totals.missed_guaranteed,
+        false => 0,
     };
     let level = |level| session.set.level_name(level).to_owned();
     let modes = figures.mode_changes().iter().map(|change| ModeChange {
@@ -155,6 +160,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         cpus: (0..).zip(figures.cpus()).map(of_cpu).collect(),
         servers,
         devices,
+        bursts: outside::bursts(bursts, is_proved),
         frames: frames
             .map(|found| of_frames(found, session.frame_overhead().as_nanos()))
             .unwrap_or_default(),

@@ -3,8 +3,9 @@
 use crate::session::Session;
 use vestal_core::{Duration, Scheduler, ServerId};
 use vestal_policy::Cluster;
-use vestal_result::run::{DeviceRow, ServerRow};
+use vestal_result::run::{Bursts, DeviceRow, ServerRow};
 use vestal_sim::Served;
+use vestal_sim::guarantee::BurstCounts;
 
 /// What the servers of a cluster did.
 pub(super) struct Found {
@@ -70,4 +71,28 @@ pub(super) fn rows(session: &Session, found: &[Option<Found>]) -> (Vec<ServerRow
         }));
     }
     (servers, devices)
+}
+
+/// What became of bursts, where a test proves that they end in time or where none does.
+pub(super) const fn bursts(found: BurstCounts, is_proved: bool) -> Bursts {
+    let BurstCounts {
+        kept,
+        broken,
+        of_others,
+        cut,
+        uncalled,
+    } = found;
+    let open = of_others.saturating_add(cut);
+    match is_proved {
+        true => Bursts {
+            kept,
+            broken: broken.saturating_add(uncalled),
+            not_guaranteed: open,
+        },
+        false => Bursts {
+            kept: 0,
+            broken: 0,
+            not_guaranteed: open.saturating_add(kept).saturating_add(broken),
+        },
+    }
 }

@@ -17,6 +17,7 @@ use vestal_core::{CpuId, Instant, Scheduler, Service, Task, TaskId};
 use vestal_experiment::{Arrivals, Jobs};
 use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
+use vestal_sim::guarantee::BurstCounts;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
@@ -34,6 +35,8 @@ pub(super) struct Ran {
     pub(super) figures: Figures,
     /// By cluster, what its servers did, if it has any.
     pub(super) served: Vec<Option<Found>>,
+    /// What became of bursts of PIBS, if it has any.
+    pub(super) bursts: BurstCounts,
     /// What became of its frames, if it has any.
     pub(super) frames: Option<FrameStatistics>,
     /// By task, what ghosts used up, if the tasks have any.
@@ -154,6 +157,7 @@ fn alone(
         }
     };
     Ok(Ran {
+        bursts: statistics.bursts(),
         figures: statistics.into_figures(),
         served: vec![Found::new((served, lists))],
         frames: frames.map(|counter| counter.figures()),
@@ -302,6 +306,7 @@ fn in_domains(
     Ok(Ran {
         figures: statistics.into_figures(),
         served: vec![None],
+        bursts: BurstCounts::default(),
         frames: None,
         ghosts,
         cut: cut(session, &outcome)?,
@@ -401,6 +406,8 @@ fn together(
             .zip(lists)
             .map(|(one, lists)| Found::new((one.served, lists)))
             .collect(),
+        // Several clusters have no devices.
+        bursts: BurstCounts::default(),
         cut,
     })
 }
