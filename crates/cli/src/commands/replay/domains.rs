@@ -202,10 +202,7 @@ mod tests {
         let domain = Domain {
             cpus: vec![CpuId(0)],
             tasks: (0..own.len() as u16).map(TaskId).collect(),
-            guarantee: Guarantee {
-                terms: Terms::Tardiness(Vec::new()),
-                proof: Proof::NotAsked,
-            },
+            guarantee: Guarantee::new(Terms::Tardiness(Vec::new()), Proof::NotAsked),
         };
         Cluster {
             cpus: vec![CpuId(cpu)],

@@ -50,10 +50,7 @@ impl Policy for Framed {
         let tasks = setup.with_priorities(&[]);
         let lists = FrameLists::new(tasks, setup.levels, cpus, (map, barriers));
         let lists = lists.map_err(|fault| fault.refusal(setup.set))?;
-        let guarantee = Guarantee {
-            terms: Terms::Nothing,
-            proof: setup.proof.clone(),
-        };
+        let guarantee = Guarantee::new(Terms::Nothing, setup.proof.clone());
         Ok(System {
             policy: ABOUT.name.to_owned(),
             options: setup.options.clone(),

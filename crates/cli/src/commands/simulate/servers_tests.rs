@@ -61,10 +61,7 @@ fn cluster(setup: &Setup<'_>, number: u16) -> Cluster {
         levels: setup.levels,
         modes: Modes::Requested,
     });
-    let guarantee = Guarantee {
-        terms: Terms::Nothing,
-        proof: Proof::NoTest,
-    };
+    let guarantee = Guarantee::new(Terms::Nothing, Proof::NoTest);
     Cluster {
         cpus: vec![CpuId(number)],
         tasks: vec![TaskId(number)],
