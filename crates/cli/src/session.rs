@@ -14,8 +14,8 @@ use vestal_core::{
 use vestal_experiment::costs::Simulated;
 use vestal_experiment::takes_costs;
 use vestal_policy::{
-    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
-    assemble, parameters, said_of_servers,
+    Analysis, BACKLOG, Cluster, Configuration, Engine, Options, Policy, Precision, Registry,
+    System, assemble, parameters, said_of_servers,
 };
 use vestal_result::run::Taken;
 use vestal_sim::guarantee::Guarantee;
@@ -294,9 +294,13 @@ impl Session {
         cluster: &Cluster,
         what: &str,
     ) -> Result<Box<dyn Scheduler + Send>, Failure> {
+        Self::engine(cluster, what).map(Engine::boxed)
+    }
+
+    /// The same, whose kind can be asked for.
+    pub(crate) fn engine(cluster: &Cluster, what: &str) -> Result<Engine, Failure> {
         let engine = cluster.configuration.engine(Precision::EXACT);
-        let engine = engine.map_err(|refusal| Failure::refused(what, refusal))?;
-        Ok(engine.boxed())
+        engine.map_err(|refusal| Failure::refused(what, refusal))
     }
 
     /// Where a fault is looked for first if the scheduler is a user's.

@@ -7,6 +7,15 @@ use crate::scheduler::ContractViolation;
 use crate::time::{Instant, Service};
 use core::hash::{Hash, Hasher};
 
+/// A release that was reported, and of which nothing was decided yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Staged {
+    /// Its number among the releases of its task.
+    pub sequence: u64,
+    /// When it was released.
+    pub at: Instant,
+}
+
 /// A released job that has not become its task's current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arrival {
@@ -28,6 +37,13 @@ impl Arrival {
             at,
             priority: JobPriority::BEYOND_PATTERN,
         }
+    }
+}
+
+impl From<Staged> for Arrival {
+    #[inline]
+    fn from(Staged { sequence, at }: Staged) -> Self {
+        Self::new(sequence, at)
     }
 }
 
@@ -61,7 +77,7 @@ pub struct Jobs {
     /// Admitted jobs that wait for the current one to end, oldest first.
     pub waiting: Ring,
     /// Releases of the present instant that were not admitted yet, oldest first.
-    pub arrived: Ring,
+    pub arrived: Ring<Staged>,
     /// The smallest sequence the next release may have.
     pub next_sequence: u64,
     /// The current job was reported complete since the last decision.
@@ -70,6 +86,9 @@ pub struct Jobs {
     /// limit and the world's granularity allow: its number and what it executed.
     pub overran: Option<(u64, Service)>,
 }
+
+// A power of two: the place of a task in a table is one shift. Decisions look it up ten times for each job.
+const _: () = assert!(size_of::<Jobs>() <= 256);
 
 impl Jobs {
     /// No jobs so far.
@@ -130,44 +149,57 @@ impl Jobs {
     }
 }
 
+/// What a [`Ring`] holds.
+pub trait Queued: Copy + PartialEq + Eq + Hash {
+    /// Stands where nothing is queued.
+    const FILLER: Self;
+}
+
+impl Queued for Staged {
+    const FILLER: Self = Self {
+        sequence: 0,
+        at: Instant::EPOCH,
+    };
+}
+
+impl Queued for Arrival {
+    const FILLER: Self = Self::new(0, Instant::EPOCH);
+}
+
 /// A first-in, first-out queue of at most [`BACKLOG_MAX`] arrivals.
 ///
 /// Two queues are equal if they hold the same; what stands behind their ends does not count.
 #[derive(Clone, Copy, Debug)]
-pub struct Ring {
-    entries: [Arrival; BACKLOG_MAX],
+pub struct Ring<T: Queued = Arrival> {
+    entries: [T; BACKLOG_MAX],
     len: usize,
 }
 
-impl PartialEq for Ring {
+impl<T: Queued> PartialEq for Ring<T> {
     fn eq(&self, other: &Self) -> bool {
         self.queued() == other.queued()
     }
 }
 
-impl Eq for Ring {}
+impl<T: Queued> Eq for Ring<T> {}
 
-impl Hash for Ring {
+impl<T: Queued> Hash for Ring<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.queued().hash(state);
     }
 }
 
-impl Ring {
+impl<T: Queued> Ring<T> {
     /// No arrivals.
     pub const EMPTY: Self = Self {
-        entries: [Arrival {
-            sequence: 0,
-            at: Instant::EPOCH,
-            priority: JobPriority::BEYOND_PATTERN,
-        }; BACKLOG_MAX],
+        entries: [T::FILLER; BACKLOG_MAX],
         len: 0,
     };
 
     /// Appends an arrival; says whether there was room.
     #[inline]
     #[must_use]
-    pub fn push(&mut self, arrival: Arrival) -> bool {
+    pub fn push(&mut self, arrival: T) -> bool {
         let len = self.len;
         match self.entries.get_mut(len) {
             Some(entry) => {
@@ -179,28 +211,9 @@ impl Ring {
         }
     }
 
-    /// Records the release of a job whose sequence is at least `next_sequence`, which is the one after it then.
-    pub(crate) fn stage(
-        &mut self,
-        next_sequence: &mut u64,
-        at: Instant,
-        job: JobId,
-    ) -> Result<(), ContractViolation> {
-        let next = match job.sequence.checked_add(1) {
-            Some(next) if job.sequence >= *next_sequence => next,
-            Some(_) | None => return Err(ContractViolation::ReleaseOutOfOrder(job)),
-        };
-        if !self.push(Arrival::new(job.sequence, at)) {
-            let capacity = BACKLOG_MAX;
-            return Err(ContractViolation::TooManyFacts { capacity });
-        }
-        *next_sequence = next;
-        Ok(())
-    }
-
     /// Takes the oldest arrival. The others move up: there are three at most.
     #[inline]
-    pub fn pop(&mut self) -> Option<Arrival> {
+    pub fn pop(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;
         let [first, second, third, fourth] = self.entries;
         // What nearly every release finds: nothing has to move up.
@@ -211,7 +224,7 @@ impl Ring {
     }
 
     /// The arrivals in the queue.
-    fn queued(&self) -> &[Arrival] {
+    fn queued(&self) -> &[T] {
         self.entries.get(..self.len).unwrap_or(&self.entries)
     }
 
@@ -225,5 +238,27 @@ impl Ring {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+}
+
+impl Ring<Staged> {
+    /// Records the release of a job whose sequence is at least `next_sequence`, which is the one after it then.
+    pub(crate) fn stage(
+        &mut self,
+        next_sequence: &mut u64,
+        at: Instant,
+        job: JobId,
+    ) -> Result<(), ContractViolation> {
+        let next = match job.sequence.checked_add(1) {
+            Some(next) if job.sequence >= *next_sequence => next,
+            Some(_) | None => return Err(ContractViolation::ReleaseOutOfOrder(job)),
+        };
+        let sequence = job.sequence;
+        if !self.push(Staged { sequence, at }) {
+            let capacity = BACKLOG_MAX;
+            return Err(ContractViolation::TooManyFacts { capacity });
+        }
+        *next_sequence = next;
+        Ok(())
     }
 }

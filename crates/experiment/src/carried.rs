@@ -77,21 +77,22 @@ impl<'a> Carried<'a> {
 }
 
 /// The jobs of a workload as the simulator asks for them.
+// It asks whether to abort at each instant: a type of its own for who answers leaves no call there.
 #[derive(Clone, Copy, Debug)]
-pub struct Jobs<'a> {
+pub struct Jobs<'a, A = fn() -> bool> {
     workload: &'a Workload,
-    aborted: fn() -> bool,
+    aborted: A,
 }
 
-impl<'a> Jobs<'a> {
+impl<'a, A: Fn() -> bool> Jobs<'a, A> {
     /// All jobs of this workload; `aborted` says whether a simulation is to end before its time.
     #[must_use]
-    pub const fn new(workload: &'a Workload, aborted: fn() -> bool) -> Self {
+    pub const fn new(workload: &'a Workload, aborted: A) -> Self {
         Self { workload, aborted }
     }
 }
 
-impl Releases for Jobs<'_> {
+impl<A: Fn() -> bool> Releases for Jobs<'_, A> {
     fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
         match previous {
             None => self.workload.release(task, sequence),
@@ -104,7 +105,7 @@ impl Releases for Jobs<'_> {
     }
 }
 
-impl Demand for Jobs<'_> {
+impl<A> Demand for Jobs<'_, A> {
     fn execution(&self, task: TaskId, sequence: u64) -> Service {
         self.workload.execution(task, sequence)
     }

@@ -90,6 +90,8 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, X, const ALONE:
     /// What the last plan asked for; [`NEVER`] if nothing.
     wake: Instant,
     now: Instant,
+    /// At the last instant with more than one decision, how many there were.
+    decisions_here: (Instant, u64),
     /// How many admitted jobs are pending.
     admitted: u64,
     /// How many of them were released at this very instant.
@@ -128,6 +130,7 @@ where
             others: vec![Cpu::IDLE; usize::from(setting.cpus.saturating_sub(1))],
             wake: NEVER,
             now: Instant::EPOCH,
+            decisions_here: (Instant::EPOCH, 0),
             admitted: 0,
             fresh: 0,
             busy: false,
@@ -141,8 +144,7 @@ where
     }
 
     fn run(&mut self) -> Step {
-        let mut decisions_here = 0;
-        while !self.advance(&mut decisions_here)? {}
+        while !self.advance()? {}
         Ok(())
     }
 
@@ -156,20 +158,17 @@ where
     }
 
     /// Goes to the next instant at which anything can happen and does what is to be done there; says
-    /// whether that was the end. There were as many decisions at the instant before as are counted.
+    /// whether that was the end.
     #[inline(always)]
-    fn advance(&mut self, decisions_here: &mut u64) -> Step<bool> {
-        // Between two instants each job can be released, completed, and exhausted once per level.
-        let limit = 64 + 16 * self.setting.tasks.len() as u64;
+    fn advance(&mut self) -> Step<bool> {
         if self.releases.aborted() {
             return Err(Box::new(SimulationError::Aborted(self.now)));
         }
         let (next, end) = (self.next_instant(), self.end);
         if next > self.now {
-            *decisions_here = 1;
             self.fresh = 0;
         } else {
-            *decisions_here = self.another_decision(*decisions_here, limit)?;
+            self.another_decision()?;
         }
         self.advance_to(next)?;
         if next < end {
@@ -190,17 +189,24 @@ where
                 self.reckon();
                 return Ok(false);
             }
-            *decisions_here = self.another_decision(*decisions_here, limit)?;
+            self.another_decision()?;
         }
     }
 
-    /// Counts a decision at an instant at which there were `decisions` already.
+    /// Counts a decision that is not the first one at this instant, which nobody counts.
     #[cold]
-    fn another_decision(&self, decisions: u64, limit: u64) -> Step<u64> {
-        if decisions < limit {
-            return Ok(decisions + 1);
-        }
+    fn another_decision(&mut self) -> Step {
         let at = self.now;
+        let (counted_at, mut decisions) = self.decisions_here;
+        if counted_at < at {
+            decisions = 1;
+        }
+        // Between two instants each job can be released, completed, and exhausted once per level.
+        let limit = 64 + 16 * self.setting.tasks.len() as u64;
+        if decisions < limit {
+            self.decisions_here = (at, decisions + 1);
+            return Ok(());
+        }
         Err(Box::new(SimulationError::NoProgress { at, decisions }))
     }
 

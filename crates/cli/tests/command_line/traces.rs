@@ -113,6 +113,44 @@ fn a_trace_counts_what_the_result_counts_in_every_world() {
     );
 }
 
+/// Without a trace most runs take a loop that is compiled for their engine; with one they all have observers behind `dyn`.
+#[test]
+fn a_run_comes_to_the_same_with_and_without_a_trace() {
+    let scratch = Scratch::new("untraced");
+    let overload = scratch.file("overload.toml", OVERLOAD);
+    let sporadic = OVERLOAD.replace("criticality", "arrival = \"sporadic\"\ncriticality");
+    let sporadic = scratch.file("sporadic-overload.toml", &sporadic);
+    let trace = scratch.0.join("x.vtrace");
+    let traced = ["--trace", trace.to_str().unwrap()];
+    let mut differing = Vec::new();
+    let managed = WORLDS.iter().filter(|world| world.1 == "managed");
+    for world in managed.copied() {
+        for (file, scenario) in [
+            (FMS, "overrun=0.5"),
+            (THREE, "lo"),
+            (overload.to_str().unwrap(), "overrun=0.4"),
+            (sporadic.to_str().unwrap(), "beta=0.3,0.9"),
+        ] {
+            if !has_an_order(world, file) {
+                continue;
+            }
+            let arguments = ["--for", "3s", "--scenario", scenario, "--format", "json"];
+            let plain = simulate(file, world, &arguments);
+            let recorded = simulate(file, world, &[&arguments[..], &traced].concat());
+            assert_eq!(
+                (plain.exit, &plain.stdout),
+                (recorded.exit, &recorded.stdout),
+                "{world:?} {file}"
+            );
+            differing.push(plain.json()["jobs"].to_string());
+        }
+    }
+    // They are not all the same run.
+    differing.sort_unstable();
+    differing.dedup();
+    assert!(differing.len() > 20, "{differing:?}");
+}
+
 #[test]
 fn both_dispatches_give_one_schedule_of_fixed_priorities() {
     for policy in ["rms", "smc", "amc"] {

@@ -209,15 +209,20 @@ impl<S: Store> ZeroSlack<S> {
         tasks: &[TaskConfiguration],
         mut place: impl FnMut(TaskId, bool),
     ) {
+        let mut counts_changed = false;
         while let Some(task) = self.dirty.take_first() {
-            self.settle_task(task, now, tasks, &mut place);
+            counts_changed |= self.settle_task(task, now, tasks, &mut place);
         }
         let reached = Urgency::of_deadline_nanos(now.as_nanos());
         while let Some((instant, task)) = self.instants.first() {
             if reached.is_more_urgent_than(instant) {
                 break;
             }
-            self.settle_task(task, now, tasks, &mut place);
+            counts_changed |= self.settle_task(task, now, tasks, &mut place);
+        }
+        // Most jobs are early all their time, and count for nothing.
+        if !counts_changed {
+            return;
         }
         let level = self.counted();
         if core::mem::replace(&mut self.level, level) != level {
@@ -234,19 +239,20 @@ impl<S: Store> ZeroSlack<S> {
         counted.last().map(|(level, _)| level)
     }
 
-    /// The phase of the task's first job, and when the next one begins: always after `now`.
+    /// The phase of the task's first job, and when the next one begins: always after `now`. Says whether the counts
+    /// have changed.
     fn settle_task(
         &mut self,
         task: TaskId,
         now: Instant,
         tasks: &[TaskConfiguration],
         place: &mut impl FnMut(TaskId, bool),
-    ) {
+    ) -> bool {
         let (Some(entry), Some(incomplete)) = (
             tasks.get(task.index()),
             self.incomplete.get_mut(task.index()),
         ) else {
-            return;
+            return false;
         };
         let (phase, next) = loop {
             let Some((sequence, released)) = incomplete.first() else {
@@ -278,17 +284,26 @@ impl<S: Store> ZeroSlack<S> {
             }
         }
         let before = core::mem::replace(&mut incomplete.phase, phase);
-        self.count(before, entry, u16::saturating_sub);
-        self.count(phase, entry, u16::saturating_add);
+        let fewer = self.count(before, entry, u16::saturating_sub);
+        let more = self.count(phase, entry, u16::saturating_add);
         self.place(task, entry, place);
+        fewer || more
     }
 
-    /// Counts a job of that phase, or does so no more.
-    fn count(&mut self, phase: Option<Phase>, entry: &TaskConfiguration, by: fn(u16, u16) -> u16) {
+    /// Counts a job of that phase, or does so no more; says whether it counts for a level.
+    fn count(
+        &mut self,
+        phase: Option<Phase>,
+        entry: &TaskConfiguration,
+        by: fn(u16, u16) -> u16,
+    ) -> bool {
         let level = phase.and_then(|phase| phase.suspends(entry.task.criticality));
-        if let Some(count) = level.and_then(|level| self.counts.get_mut(level.index())) {
-            *count = by(*count, 1);
-        }
+        let count = level.and_then(|level| self.counts.get_mut(level.index()));
+        let Some(count) = count else {
+            return false;
+        };
+        *count = by(*count, 1);
+        true
     }
 
     /// Where kappa, as last settled, lets the task's job run: by its priority, below all others, or not.

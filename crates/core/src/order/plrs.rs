@@ -30,12 +30,14 @@
 //! that they always fit. A cut is at the priority of a pending job that was preempted, so in a run
 //! without late jobs there are at most n of them for n tasks, and each arrival cuts once: an instant
 //! with arrivals costs O(n log N) over a run, and O(n^2) at most, for lists with N entries together.
+//! Tasks of which nothing was taken since A_j := L_j have nothing to be replaced, and are not looked at.
 //!
 //! Invariants: every A_j is decreasing; no entry stands in two lists; entries of A_j at or below p
 //! are never dirty by the reuse step.
 
 use super::lists::{JobPriority, offline};
 use crate::ids::TaskId;
+use crate::queue::{Cursor, TaskBits};
 use crate::store::Store;
 use alloc::borrow::Cow;
 
@@ -84,6 +86,8 @@ pub struct ReusedLists<S: Store> {
     /// At the position of A_i where a piece after the first one begins, that piece.
     pieces: S::Table<Piece>,
     spans: S::Table<Span>,
+    /// The tasks of which something was taken since A_i := L_i.
+    begun: TaskBits<S>,
     exceeded: u64,
 }
 
@@ -105,6 +109,7 @@ impl<S: Store> ReusedLists<S> {
             offline,
             pieces,
             spans,
+            begun: TaskBits::new(lists.len())?,
             exceeded: 0,
         })
     }
@@ -124,21 +129,34 @@ impl<S: Store> ReusedLists<S> {
     /// The reuse step: call it once per instant with admitted arrivals, with the most urgent job
     /// that was pending just before them.
     pub fn begin_arrivals(&mut self, pending: Option<JobPriority>) {
-        for span in self.spans.iter_mut() {
-            let end = span.first.saturating_add(span.len);
-            let list = self.offline.get(span.first..end).unwrap_or(&[]);
-            let Some(pieces) = self.pieces.get_mut(span.first..end) else {
-                continue;
-            };
-            match pending {
-                None => {
-                    remove_below(pieces, span.top.end);
-                    *span = Span::whole(span.first, span.len);
+        match pending {
+            None => {
+                while let Some(task) = self.begun.take_first() {
+                    if let Some((span, _, pieces)) = self.parts(task) {
+                        remove_below(pieces, span.top.end);
+                        *span = Span::whole(span.first, span.len);
+                    }
                 }
-                // A priority counts from 1, an entry from 0.
-                Some(JobPriority(above)) => reuse(span, list, pieces, above),
+            }
+            // A priority counts from 1, an entry from 0.
+            Some(JobPriority(above)) => {
+                let mut cursor = Cursor::default();
+                while let Some(task) = self.begun.next(&mut cursor) {
+                    if let Some((span, list, pieces)) = self.parts(task) {
+                        reuse(span, list, pieces, above);
+                    }
+                }
             }
         }
+    }
+
+    /// What there is of a task: where it is, its L_i, and the table behind the first piece of its A_i.
+    fn parts(&mut self, task: TaskId) -> Option<(&mut Span, &[u32], &mut [Piece])> {
+        let span = self.spans.get_mut(task.index())?;
+        let end = span.first.saturating_add(span.len);
+        let list = self.offline.get(span.first..end)?;
+        let pieces = self.pieces.get_mut(span.first..end)?;
+        Some((span, list, pieces))
     }
 
     /// The priority of the job of `task` that arrives now.
@@ -158,6 +176,7 @@ impl<S: Store> ReusedLists<S> {
         }
         let at = span.first.saturating_add(span.top.from);
         let entry = self.offline.get(at).copied()?;
+        self.begun.insert(task);
         span.taken = span.taken.saturating_add(1);
         span.top.from = span.top.from.saturating_add(1);
         if span.taken >= span.top.end && span.taken < span.len {

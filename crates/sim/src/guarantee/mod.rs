@@ -315,6 +315,19 @@ impl Guarantee {
         self.record_crossings(job, start, ran);
     }
 
+    /// A job of a task that is in a server, or of a level of MC².
+    // By value and not in line: whoever has no such task need not write down what it would be told.
+    #[cold]
+    #[inline(never)]
+    fn executed_elsewhere(&mut self, cpu: CpuId, (start, end): (Instant, Instant), job: &JobState) {
+        let segment = Segment { cpu, start, end };
+        if let Some(served) = &mut self.served {
+            served.executed(segment, job);
+        } else if let Some(levelled) = &mut self.levelled {
+            levelled.executed(segment, job);
+        }
+    }
+
     fn record_crossings(&mut self, job: &JobState, start: Instant, ran: Service) {
         let index = job.id.task.index();
         let (Some(task), Some(suspends)) = (self.tasks.get(index), self.suspends.get(index)) else {
@@ -370,13 +383,7 @@ impl Observer for Guarantee {
                 let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
                 self.record_from(lowest, job, segment.start, ran);
             }
-            None => {
-                if let Some(served) = &mut self.served {
-                    served.executed(segment, job);
-                } else if let Some(levelled) = &mut self.levelled {
-                    levelled.executed(segment, job);
-                }
-            }
+            None => self.executed_elsewhere(segment.cpu, (segment.start, segment.end), job),
         }
     }
 

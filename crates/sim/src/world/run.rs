@@ -102,6 +102,8 @@ where
 }
 
 /// The same; `ALONE` says that there is exactly one CPU.
+// Not in line: each loop has the registers for itself then.
+#[inline(never)]
 fn simulate_on<'a, S, R, D, O, X, const ALONE: bool>(
     scheduler: &mut S,
     setting: &'a Setting<'a>,

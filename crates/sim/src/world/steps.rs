@@ -94,22 +94,18 @@ where
     X: Surroundings<'a> + 'a,
 {
     Ok(if setting.cpus == 1 {
-        Box::new(Stepped {
-            world: World::<_, _, _, _, _, true>::new(scheduler, setting, outside, jobs, observer)?,
-            decisions_here: 0,
-        })
+        let world = World::<_, _, _, _, _, true>::new(scheduler, setting, outside, jobs, observer)?;
+        Box::new(Stepped(world))
     } else {
-        Box::new(Stepped {
-            world: World::<_, _, _, _, _, false>::new(scheduler, setting, outside, jobs, observer)?,
-            decisions_here: 0,
-        })
+        let world =
+            World::<_, _, _, _, _, false>::new(scheduler, setting, outside, jobs, observer)?;
+        Box::new(Stepped(world))
     })
 }
 
-struct Stepped<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, X, const ALONE: bool> {
-    world: World<'a, 'o, S, R, D, O, X, ALONE>,
-    decisions_here: u64,
-}
+struct Stepped<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, X, const ALONE: bool>(
+    World<'a, 'o, S, R, D, O, X, ALONE>,
+);
 
 impl<'a, S, R, D, O, X, const ALONE: bool> Steps for Stepped<'a, '_, S, R, D, O, X, ALONE>
 where
@@ -120,23 +116,23 @@ where
     X: Surroundings<'a>,
 {
     fn next_instant(&self) -> Instant {
-        self.world.next_instant()
+        self.0.next_instant()
     }
 
     fn advance(&mut self) -> Result<bool, SimulationError> {
-        let step: Step<bool> = self.world.advance(&mut self.decisions_here);
+        let step: Step<bool> = self.0.advance();
         match step {
             Ok(false) => Ok(false),
-            ended => self.world.ended(ended.map(drop)).map(|_| true),
+            ended => self.0.ended(ended.map(drop)).map(|_| true),
         }
     }
 
     fn cut(&mut self, end: Instant) {
-        self.world.end = self.world.end.min(end);
+        self.0.end = self.0.end.min(end);
     }
 
     fn effort(&self) -> Effort {
-        self.world.effort
+        self.0.effort
     }
 }
 

@@ -72,78 +72,43 @@ impl Names<'_> {
         }
     }
 
-    fn what(&mut self, what: What) -> What {
-        match what {
-            What::Fact(fact) => What::Fact(self.fact(fact)),
-            What::Observed(fact) => What::Observed(self.fact(fact)),
-            What::Notice(event) => What::Notice(self.event(event)),
-            What::Wake(wake) => What::Wake(self.wake(wake)),
-            What::Slot { cpu, slot } => What::Slot {
-                cpu: self.cpu(cpu),
-                slot: slot.map(|slot| self.slot(slot)),
-            },
-            What::Sequence { cpu, jobs, barrier } => What::Sequence {
-                cpu: self.cpu(cpu),
-                jobs,
-                barrier,
-            },
-            What::Queued { cpu, job } => What::Queued {
-                cpu: self.cpu(cpu),
-                job: self.job(job),
-            },
-            What::Permit { task, permit } => What::Permit {
-                task: self.task(task),
-                permit,
-            },
-            What::Miss {
-                job,
-                deadline,
-                guaranteed,
-            } => What::Miss {
-                job: self.job(job),
-                deadline,
-                guaranteed,
-            },
-            What::Overhead {
-                cpu,
-                mechanism,
-                edge,
-            } => What::Overhead {
-                cpu: self.cpu(cpu),
-                mechanism,
-                edge,
-            },
-            What::Ghost { cpu, task, edge } => What::Ghost {
-                cpu: self.cpu(cpu),
-                task: self.task(task),
-                edge,
-            },
-            What::Gap { cpu, length } => What::Gap {
-                cpu: self.cpu(cpu),
-                length,
-            },
+    fn what(&mut self, mut what: What) -> What {
+        match &mut what {
+            What::Fact(fact) | What::Observed(fact) => *fact = self.fact(*fact),
+            What::Notice(event) => *event = self.event(*event),
+            What::Wake(wake) => *wake = self.wake(*wake),
+            What::Slot { cpu, slot } => {
+                *cpu = self.cpu(*cpu);
+                *slot = slot.map(|slot| self.slot(slot));
+            }
+            What::Sequence { cpu, .. } | What::Overhead { cpu, .. } | What::Gap { cpu, .. } => {
+                *cpu = self.cpu(*cpu);
+            }
+            What::Queued { cpu, job } => {
+                *cpu = self.cpu(*cpu);
+                *job = self.job(*job);
+            }
+            What::Permit { task, .. } => *task = self.task(*task),
+            What::Miss { job, .. } | What::Dropped { job, .. } => *job = self.job(*job),
+            What::Ghost { cpu, task, .. } => {
+                *cpu = self.cpu(*cpu);
+                *task = self.task(*task);
+            }
             What::Budget {
-                cpu,
-                job,
-                owner,
-                remaining,
-            } => What::Budget {
-                cpu: self.cpu(cpu),
-                job: self.job(job),
-                owner: self.owner(owner),
-                remaining,
-            },
-            What::Dropped { job, why } => What::Dropped {
-                job: self.job(job),
-                why,
-            },
+                cpu, job, owner, ..
+            } => {
+                *cpu = self.cpu(*cpu);
+                *job = self.job(*job);
+                *owner = self.owner(*owner);
+            }
             What::Refused(_)
             | What::Decided { .. }
             | What::DecisionRefused { .. }
             | What::Domain { .. }
             | What::Lost { .. }
-            | What::End { .. } => what,
+            | What::End { .. } => {}
         }
+        what
     }
 
     fn fact(&mut self, fact: Fact) -> Fact {

@@ -77,8 +77,15 @@ impl Workload {
     }
 
     /// How long a job executes if it is not stopped. Nothing for a task that does not exist.
+    #[inline]
     #[must_use]
     pub fn execution(&self, task: TaskId, job: u64) -> Service {
+        // Simulations ask once for each job, and mostly there is nothing to draw.
+        if let Scenario::Lo = self.scenario
+            && let Some(source) = self.sources.get(task.index())
+        {
+            return source.task.wcet.at(Level::LOWEST);
+        }
         self.executes(&self.scenario, task, job)
     }
 
@@ -155,17 +162,19 @@ impl Workload {
     /// When a job is released, given the release of the job before it; the same instant as
     /// [`Workload::release`] gives, in constant time. Job 0 has none before it, and `previous`
     /// does not count.
+    #[inline]
     #[must_use]
     pub fn next_release(&self, task: TaskId, job: u64, previous: Instant) -> Option<Instant> {
         let source = self.sources.get(task.index())?;
         let by_file = matches!(self.scenario, Scenario::File(_));
-        if job == 0 || by_file || source.arrival == Arrival::Periodic {
+        if job == 0 || by_file {
             return self.release(task, job);
         }
-        let gap = source
-            .task
-            .period
-            .checked_add(self.extra(task, source, job))?;
+        let period = source.task.period;
+        let gap = match source.arrival {
+            Arrival::Periodic => period,
+            Arrival::Sporadic => period.checked_add(self.extra(task, source, job))?,
+        };
         within_horizon(previous.checked_add(gap)?)
     }
 

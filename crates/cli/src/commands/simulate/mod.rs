@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod frames_tests;
 mod outside;
+mod plain;
 #[cfg(test)]
 mod servers_tests;
 mod worlds;

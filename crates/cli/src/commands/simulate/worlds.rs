@@ -1,10 +1,11 @@
 //! The simulated worlds of a session: one for each of its clusters.
 //!
 //! What a trace is written to knows several domains; a system of one cluster writes past that, and its loop is
-//! compiled for it alone. Worlds of several clusters are stepped together, so that a trace has all of them in the
+//! compiled for it alone, in most runs for its engine too ([`plain`]). Worlds of several clusters are stepped together, so that a trace has all of them in the
 //! order of their instants.
 
 use super::outside::{self, Found};
+use super::plain;
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -136,24 +137,32 @@ fn alone(
     let tasks = cluster.configuration.tasks().len();
     let mut statistics = Statistics::of_guarantee(session.guarantee(0), tasks, cpus);
     let mut served = outside::observer(cluster);
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched];
-    if let Some(served) = &mut served {
-        observers.push(served);
-    }
-    // Who has nothing to count is not called for each job.
     let mut frames = frame_counter(cluster);
-    if let Some(frames) = &mut frames {
-        observers.push(frames);
-    }
-    let Left { cut, lists, ghosts } = match files {
-        None => world(session, dispatch, cluster, None, &mut observers)?,
-        Some(files) => {
-            // Everything that is put there is of the first domain.
-            let mut files = files.borrow_mut();
-            let sink = RefCell::new(files.sink_mut());
-            let mut recorded = tracing::recorded(session, 0, dispatch, &sink);
-            observers.push(&mut *recorded);
-            world(session, dispatch, cluster, Some(&sink), &mut observers)?
+    let counts_more =
+        served.is_some() || frames.is_some() || cluster.configuration.levels().is_some();
+    let is_plain = dispatch == Dispatch::Managed && session.costs.is_none() && !counts_more;
+    let Left { cut, lists, ghosts } = if is_plain && files.is_none() {
+        let observer = &mut (&mut statistics, watched);
+        plainly(session, cluster, observer)?
+    } else {
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched];
+        // Who has nothing to count is not called for each job.
+        if let Some(served) = &mut served {
+            observers.push(served);
+        }
+        if let Some(frames) = &mut frames {
+            observers.push(frames);
+        }
+        match files {
+            None => world(session, dispatch, cluster, None, &mut observers)?,
+            Some(files) => {
+                // Everything that is put there is of the first domain.
+                let mut files = files.borrow_mut();
+                let sink = RefCell::new(files.sink_mut());
+                let mut recorded = tracing::recorded(session, 0, dispatch, &sink);
+                observers.push(&mut *recorded);
+                world(session, dispatch, cluster, Some(&sink), &mut observers)?
+            }
         }
     };
     Ok(Ran {
@@ -189,6 +198,24 @@ fn ghosts<S: Scheduler + ?Sized>(
     let _plan = scheduler.decide(end);
     let tasks = (0..).map(TaskId).take(cluster.tasks.len());
     tasks.map(|task| scheduler.ghost_time(task)).collect()
+}
+
+/// The simulated world of a cluster with nothing beside its jobs.
+fn plainly(
+    session: &Session,
+    cluster: &Cluster,
+    observer: &mut impl Observer,
+) -> Result<Left, Failure> {
+    let mut engine = Session::engine(cluster, &what(session))?;
+    let tasks = tasks_of(cluster);
+    let setting = setting(session, cluster, &tasks);
+    let jobs = Jobs::new(&session.workload, interrupt::asked);
+    let outcome = plain::run(&mut engine, &setting, &jobs, observer);
+    Ok(Left {
+        cut: cut(session, &outcome)?,
+        lists: Vec::new(),
+        ghosts: Vec::new(),
+    })
 }
 
 /// The simulated world that dispatches so, recorded if there are files for it.

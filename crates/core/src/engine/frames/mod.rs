@@ -48,7 +48,7 @@ use crate::configuration_error::ConfigurationError;
 use crate::engine::clock::Clock;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, JobId, TaskId};
-use crate::job_table::Ring;
+use crate::job_table::{Ring, Staged};
 use crate::model::{Level, Task};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan, SequenceSpan, Sequences, Slot, Wake};
@@ -66,7 +66,7 @@ struct TaskJobs {
     /// The job in the present sequences, until it is complete.
     placed: Option<Placed>,
     /// Releases since the last decision, oldest first.
-    arrived: Ring,
+    arrived: Ring<Staged>,
     /// The smallest sequence the next release may have.
     next_sequence: u64,
 }

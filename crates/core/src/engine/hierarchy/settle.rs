@@ -142,9 +142,10 @@ impl<S: Store> Hierarchy<S> {
             let Some(work) = self.work.get_mut(task.index()) else {
                 return;
             };
-            let Some(arrival) = work.jobs.arrived.pop() else {
+            let Some(staged) = work.jobs.arrived.pop() else {
                 return;
             };
+            let arrival = Arrival::from(staged);
             let why = if !admits {
                 DropReason::Mode
             } else if work.jobs.current.is_none() {

@@ -25,7 +25,7 @@ use crate::configuration_error::ConfigurationError;
 use crate::engine::clock::Clock;
 use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
-use crate::job_table::{Arrival, Ring};
+use crate::job_table::{Arrival, Ring, Staged};
 use crate::notice::{DropReason, Event};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot, Until};
 use crate::queue::{Cursor, ReadyHeap, Rows, TaskBits};
@@ -57,7 +57,7 @@ struct Server {
     /// Where the world confirmed its current job to be running (C5).
     running: Option<CpuId>,
     /// Releases since the last decision, oldest first.
-    arrived: Ring,
+    arrived: Ring<Staged>,
     /// The smallest sequence the next release may have.
     next_sequence: u64,
     /// What its job was charged since the last decision.
@@ -377,7 +377,7 @@ impl<S: Store> Servers<S> {
                 .get_mut(task.index())
                 .and_then(|server| server.arrived.pop())
             {
-                servers.admit(task, arrival);
+                servers.admit(task, arrival.into());
             }
         });
         self.dirty.clear();

@@ -3,7 +3,7 @@
 use super::{CPU, Reported, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
-use crate::job_table::{Arrival, BACKLOG_MAX};
+use crate::job_table::{BACKLOG_MAX, Staged};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -21,7 +21,8 @@ impl<S: Store> Uniprocessor<S> {
         let Some(next) = job.sequence.checked_add(1) else {
             return Err(ContractViolation::ReleaseOutOfOrder(job));
         };
-        if !jobs.arrived.push(Arrival::new(job.sequence, at)) {
+        let sequence = job.sequence;
+        if !jobs.arrived.push(Staged { sequence, at }) {
             return Err(ContractViolation::TooManyFacts {
                 capacity: BACKLOG_MAX,
             });

@@ -21,6 +21,14 @@ struct ListStep {
     begun: bool,
 }
 
+impl ListStep {
+    /// Nothing was pending.
+    const NONE: Self = Self {
+        pending: None,
+        begun: false,
+    };
+}
+
 // `PLAIN` says what [`Uniprocessor`]'s field `plain` does; without it everything is looked at.
 impl<S: Store> Uniprocessor<S> {
     /// Draws all consequences, in the order of C3.
@@ -369,26 +377,25 @@ impl<S: Store> Uniprocessor<S> {
     /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
     #[inline(always)]
     pub(super) fn settle_arrivals<const PLAIN: bool>(&mut self) {
-        let mut lists = ListStep {
-            pending: if PLAIN {
-                None
-            } else {
-                self.most_urgent_pending()
-            },
-            begun: false,
-        };
+        let mut lists = ListStep::NONE;
+        if !PLAIN {
+            lists.pending = self.most_urgent_pending();
+        }
         while let Some(task) = self.arrived.take_first() {
             while let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(allowance) = self.account.allowances.get(task.index())
-                && let Some(Arrival { sequence, at, .. }) = jobs.arrived.pop()
+                && let Some(staged) = jobs.arrived.pop()
             {
                 let more = !jobs.arrived.is_empty();
                 // What nearly every release finds: no job is before it (and then none waits, I3).
                 if PLAIN && jobs.current.is_none() && allowance.admits {
-                    jobs.begin(Arrival::new(sequence, at));
+                    jobs.begin(staged.into());
                     self.queue_current::<PLAIN>(task);
+                } else if PLAIN {
+                    let mut none = ListStep::NONE;
+                    self.settle_arrival(task, staged.into(), &mut none);
                 } else {
-                    self.settle_arrival(task, Arrival::new(sequence, at), &mut lists);
+                    self.settle_arrival(task, staged.into(), &mut lists);
                 }
                 if !more {
                     break;
