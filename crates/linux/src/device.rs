@@ -39,6 +39,8 @@ struct Shared {
     is_over: Latest<u8>,
     /// By the manager: of how many interrupts it told the scheduler.
     told: Latest<u64>,
+    /// By who starts the run: whether one has taken it up.
+    in_use: Latest<u8>,
 }
 
 impl Device {
@@ -54,6 +56,7 @@ impl Device {
             lost: Latest::default(),
             is_over: Latest::default(),
             told: Latest::default(),
+            in_use: Latest::default(),
         }))
     }
 
@@ -73,6 +76,13 @@ impl Device {
     #[must_use]
     pub fn served(&self) -> u64 {
         self.0.tally.served()
+    }
+
+    /// Whether a run has taken it up, after whatever is tried out before one: who sends from then on sends no more than is served
+    /// or queued in it, or finds no room.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.0.in_use.get() > 0
     }
 
     /// The top half has found it ready when the clock said `now`; says whether that is news.
@@ -145,6 +155,7 @@ impl Device {
             count.set(0);
         }
         shared.is_over.set(0);
+        shared.in_use.set(1);
     }
 }
 
