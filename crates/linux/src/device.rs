@@ -11,6 +11,8 @@
 //! the first event on that finds it ready until its bottom half has come to its end, so that a storm wakes the top half once for
 //! each bottom half, however fast it comes.
 
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::event;
 use crate::sys::readiness::{Readiness, Ready};
 use crate::sys::source::Input;
 use crate::sys::{Processor, sched};
@@ -177,6 +179,17 @@ pub struct Outcome {
     pub lost: u64,
     /// Whether the other side was closed, so that no event can come any more.
     pub is_over: bool,
+}
+
+/// The clock that runs go by, in nanoseconds, for who sends events at their instants.
+#[must_use]
+pub fn clock_nanos() -> u64 {
+    monotonic_nanos()
+}
+
+/// Sleeps until that clock reads so much.
+pub fn sleep_until(nanos: u64) {
+    event::sleep_until(nanos);
 }
 
 /// The calling thread, which sends events, keeps off these processors if it may use others: those of a run, whose threads would

@@ -7,9 +7,9 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-use vestal_core::Service;
-use vestal_linux::device::keep_off;
+use vestal_core::time::NANOS_PER_SECOND;
+use vestal_core::{Duration, Service};
+use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
 use vestal_linux::{
     Cancelled, Device, JobContext, Processor, Report, Sender, Taken, pipe, pty, udp,
 };
@@ -66,41 +66,42 @@ enum Pace {
 
 impl Pace {
     fn of(spec: &DeviceSpec, storm: Option<Storm>) -> Self {
-        let every = |period: vestal_core::Duration| Duration::from_nanos(period.as_nanos());
         match (storm, spec.arrival) {
             (Some(Storm::Unbounded), _) => Self::Storm,
             (Some(Storm::Rate(each_second)), _) => {
-                Self::Every(Duration::from_secs(1) / each_second.max(1), 1)
+                let each_second = u64::from(each_second).max(1);
+                Self::Every(Duration::from_nanos(NANOS_PER_SECOND / each_second), 1)
             }
             (None, DeviceArrival::Requested) => Self::Requested,
             (None, DeviceArrival::Periodic { period } | DeviceArrival::Sporadic { period }) => {
-                Self::Every(every(period), 1)
+                Self::Every(period, 1)
             }
-            (None, DeviceArrival::Burst { period, burst }) => Self::Every(every(period), burst),
+            (None, DeviceArrival::Burst { period, burst }) => Self::Every(period, burst),
         }
     }
 
     /// Sends until the run is over.
     fn go(self, (source, device): (&Source, &Device), is_over: &AtomicBool) {
         /// A sender looks so often whether the run is over.
-        const PATIENCE: Duration = Duration::from_millis(20);
+        const PATIENCE_NANOS: u64 = 20_000_000;
+        const POLL_NANOS: u64 = 500_000;
         // Something is tried out before the run begins.
         while !device.is_in_use() && !is_over.load(Ordering::Acquire) {
-            thread::sleep(Duration::from_micros(500));
+            sleep_until(clock_nanos() + POLL_NANOS);
         }
-        let mut next = Instant::now();
+        let mut next = clock_nanos();
         while !is_over.load(Ordering::Acquire) {
             match self {
                 Self::Requested => return,
                 Self::Storm => source.send(),
                 Self::Every(period, count) => {
-                    let left = next.saturating_duration_since(Instant::now());
-                    if left > Duration::ZERO {
-                        thread::sleep(left.min(PATIENCE));
+                    let now = clock_nanos();
+                    if next > now {
+                        sleep_until(next.min(now + PATIENCE_NANOS));
                         continue;
                     }
                     (0..count).for_each(|_| source.send());
-                    next += period;
+                    next = next.saturating_add(period.as_nanos());
                 }
             }
         }
