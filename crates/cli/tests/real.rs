@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "real/devices.rs"]
+mod devices;
 #[path = "real/frames.rs"]
 mod frames;
 #[path = "real/overheads.rs"]

@@ -11,6 +11,8 @@
 //! the first event on that finds it ready until its bottom half has come to its end, so that a storm wakes the top half once for
 //! each bottom half, however fast it comes.
 
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::event;
 use crate::sys::readiness::{Readiness, Ready};
 use crate::sys::source::Input;
 use crate::sys::{Processor, sched};
@@ -39,6 +41,8 @@ struct Shared {
     is_over: Latest<u8>,
     /// By the manager: of how many interrupts it told the scheduler.
     told: Latest<u64>,
+    /// By who starts the run: whether one has taken it up.
+    in_use: Latest<u8>,
 }
 
 impl Device {
@@ -54,6 +58,7 @@ impl Device {
             lost: Latest::default(),
             is_over: Latest::default(),
             told: Latest::default(),
+            in_use: Latest::default(),
         }))
     }
 
@@ -73,6 +78,13 @@ impl Device {
     #[must_use]
     pub fn served(&self) -> u64 {
         self.0.tally.served()
+    }
+
+    /// Whether a run has taken it up, after whatever is tried out before one: who sends from then on sends no more than is served
+    /// or queued in it, or finds no room.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.0.in_use.get() > 0
     }
 
     /// The top half has found it ready when the clock said `now`; says whether that is news.
@@ -145,6 +157,7 @@ impl Device {
             count.set(0);
         }
         shared.is_over.set(0);
+        shared.in_use.set(1);
     }
 }
 
@@ -166,6 +179,17 @@ pub struct Outcome {
     pub lost: u64,
     /// Whether the other side was closed, so that no event can come any more.
     pub is_over: bool,
+}
+
+/// The clock that runs go by, in nanoseconds, for who sends events at their instants.
+#[must_use]
+pub fn clock_nanos() -> u64 {
+    monotonic_nanos()
+}
+
+/// Sleeps until that clock reads so much.
+pub fn sleep_until(nanos: u64) {
+    event::sleep_until(nanos);
 }
 
 /// The calling thread, which sends events, keeps off these processors if it may use others: those of a run, whose threads would

@@ -118,7 +118,7 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
         "held_in_vain": null, "clock_skew": {"monotonic_ns": 99, "tsc_ns": null}, "records": null, "records_lost": 0, "server_granularity_ns": 1,
         "server_budgets_judged": 2, "server_overshoot_median_ns": 0, "server_overshoot_max_ns": 1,
         "own": {
-            "manager": thread, "idle": thread, "watchdog": thread, "workers_cpu_ns": 5, "dispatcher": thread, "checkers": thread,
+            "manager": thread, "idle": thread, "watchdog": thread, "workers_cpu_ns": 5, "dispatcher": thread, "checkers": thread, "top_half": thread,
             "wakeups": {"completion": 1, "release": 1, "budget": 1, "timer": 1, "idle": 1, "beat": 1, "other": 1},
             "reactions_ns": {"decide": {"count": 1, "max": 9}}
         },

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
-use crate::real::{self, Barrier, Clock, Mechanism, Monitor, RealRun, Settings};
+use crate::real::{self, Barrier, Clock, Mechanism, Monitor, RealDevice, RealRun, Settings, Storm};
 use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
@@ -11,6 +11,7 @@ use crate::watch;
 use std::fmt::Write as _;
 use vestal_core::Rank;
 use vestal_policy::{Cluster, DISPATCHER, Native, Policy, Precision, SUB_FRAME_INIT};
+use vestal_workload::model::DeviceKind;
 use vestal_workload::quantity::parse_time;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
@@ -179,9 +180,57 @@ pub(super) fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, 
         observe: args.observe,
         watch: args.watch,
         cpus: args.cpus.as_deref().map(cpus).transpose()?,
+        devices: devices(&args.devices)?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
         tolerance_ns: None,
     })
+}
+
+/// Each `NAME=KIND[,storm[=RATE]]` of `--device`.
+fn devices(texts: &[String]) -> Result<Vec<RealDevice>, Failure> {
+    let mut devices: Vec<RealDevice> = Vec::new();
+    for text in texts {
+        let refused = |why: String| {
+            let failure = Failure::input(format!("use --device {text}"), why);
+            failure.with_help(
+                "write for instance --device camera=pipe, --device camera=pty,storm or --device camera=pipe,storm=2000",
+            )
+        };
+        let Some((name, what)) = text.split_once('=') else {
+            return Err(refused("it does not say what the device is".to_owned()));
+        };
+        if devices.iter().any(|known| known.name == name) {
+            return Err(refused(format!("{name} was named before")));
+        }
+        let (kind, storm) = match what.split_once(',') {
+            Some((kind, storm)) => (kind, Some(storm)),
+            None => (what, None),
+        };
+        let kind = match kind {
+            "pipe" => DeviceKind::Pipe,
+            "pty" => DeviceKind::Pty,
+            "udp" => DeviceKind::Udp,
+            other => return Err(refused(format!("`{other}` is no kind of device"))),
+        };
+        let storm = match storm {
+            None => None,
+            Some("storm") => Some(Storm::Unbounded),
+            Some(other) => {
+                let rate = other.strip_prefix("storm=");
+                let rate = rate
+                    .and_then(|rate| rate.parse().ok())
+                    .filter(|rate| *rate > 0);
+                let why = || format!("`{other}` is neither storm nor storm with a rate");
+                Some(Storm::Rate(rate.ok_or_else(|| refused(why()))?))
+            }
+        };
+        devices.push(RealDevice {
+            name: name.to_owned(),
+            kind,
+            storm,
+        });
+    }
+    Ok(devices)
 }
 
 /// `NAME` or `NAME=TIME` of `--monitor`: the time is the period of a heartbeat, or the least that a monitor waits before
@@ -405,6 +454,30 @@ mod tests {
             let failure = monitor(text).unwrap_err();
             assert!(failure.why.contains(why), "{text}: {}", failure.why);
         }
+    }
+
+    #[test]
+    fn a_device_is_of_a_kind_and_may_storm() {
+        let texts = ["camera=pipe", "disk=pty,storm", "net=udp,storm=2000"];
+        let found = devices(&texts.map(str::to_owned)).unwrap();
+        let names: Vec<&str> = found.iter().map(|device| device.name.as_str()).collect();
+        assert_eq!(names, ["camera", "disk", "net"]);
+        assert_eq!(found[1].kind, DeviceKind::Pty);
+        let storms: Vec<Option<Storm>> = found.iter().map(|device| device.storm).collect();
+        let rate = Some(Storm::Rate(2_000));
+        assert_eq!(storms, [None, Some(Storm::Unbounded), rate]);
+        for (text, why) in [
+            ("camera", "does not say"),
+            ("camera=usb", "`usb` is no kind"),
+            ("camera=pipe,calm", "`calm` is neither"),
+            ("camera=pipe,storm=0", "`storm=0` is neither"),
+            ("camera=pipe,storm=fast", "`storm=fast` is neither"),
+        ] {
+            let failure = devices(&[text.to_owned()]).unwrap_err();
+            assert!(failure.why.contains(why), "{text}: {}", failure.why);
+        }
+        let twice = ["camera=pipe", "camera=pipe"].map(str::to_owned);
+        assert!(devices(&twice).unwrap_err().why.contains("before"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A session's clusters as the CPUs of a real run: who decides on each, where it runs, which tasks it has.
 
+use super::devices::{Devices, serve};
 use super::frames;
 use super::linux::{dispatch, proof};
 use super::share;
@@ -18,10 +19,22 @@ use vestal_trace::Dispatch;
 use vestal_workload::Scenario;
 use vestal_workload::model::Work;
 
-/// The session's tasks, cluster by cluster, with bodies that do what the file and the scenario say.
+/// The session's tasks, cluster by cluster, with bodies that do what the file and the scenario say; nothing comes from its
+/// devices.
 pub(super) fn executive(
     session: &Session,
     settings: &Settings,
+    refused: &Arc<AtomicU64>,
+) -> Result<Executive, Failure> {
+    let devices = Devices::new(session, settings)?;
+    with_devices(session, settings, &devices, refused)
+}
+
+/// The same with these devices.
+pub(super) fn with_devices(
+    session: &Session,
+    settings: &Settings,
+    devices: &Devices,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
     if let Some(table) = frames::of(session) {
@@ -36,7 +49,7 @@ pub(super) fn executive(
     for cluster in &session.system.clusters {
         executive = executive.cpu(cpu_of(session, cluster, settings, is_managed));
         for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
-            executive = with_task(executive, session, (id, configuration), refused)?;
+            executive = with_task(executive, session, (id, configuration), (devices, refused))?;
         }
     }
     Ok(executive)
@@ -118,8 +131,12 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
         guarantee: proof(session, settings).is_some(),
         backlog: session.backlog(),
         utilization_ppm: share::share_ppm(&cluster.configuration, |task| {
-            let task = cluster.tasks.get(task.index());
-            task.map_or(Service::ZERO, |&task| session.demand_max(task))
+            match cluster.tasks.get(task.index()) {
+                Some(task) if task.index() < session.set.tasks.len() => session.demand_max(*task),
+                // A bottom half wants all that its server has.
+                Some(_) => Service::from_nanos(u64::MAX),
+                None => Service::ZERO,
+            }
         }),
         ..spec
     }
@@ -129,10 +146,16 @@ pub(super) fn with_task(
     executive: Executive,
     session: &Session,
     (id, configuration): (TaskId, &TaskConfiguration),
-    refused: &Arc<AtomicU64>,
+    (devices, refused): (&Devices, &Arc<AtomicU64>),
 ) -> Result<Executive, Failure> {
     let Some(task) = session.set.tasks.get(id.index()) else {
-        return Ok(executive);
+        let place = id.index().saturating_sub(session.set.tasks.len());
+        return Ok(with_bottom_half(
+            executive,
+            session,
+            (place, configuration),
+            devices,
+        ));
     };
     let spec = TaskSpec {
         name: task.name.clone(),
@@ -149,11 +172,34 @@ pub(super) fn with_task(
         )
         .with_help("make its `work` smaller")
     })?;
+    let waits = devices.waits(&task.io);
     Ok(executive.task_with_demand(
         spec,
         move |job| workload.execution(id, job),
-        move |job| body.run(job),
+        move |job| {
+            waits.iter().try_for_each(|wait| wait.run(job))?;
+            body.run(job)
+        },
     ))
+}
+
+/// The bottom half of the device with this number.
+fn with_bottom_half(
+    executive: Executive,
+    session: &Session,
+    (place, configuration): (usize, &TaskConfiguration),
+    devices: &Devices,
+) -> Executive {
+    let (Some(device), Some(spec)) = (devices.device(place), session.set.devices.get(place)) else {
+        return executive;
+    };
+    let task = TaskSpec {
+        name: spec.name.clone(),
+        configuration: *configuration,
+        offset: Duration::ZERO,
+        demand_max: Some(spec.cost),
+    };
+    executive.bottom_half(task, device, serve(spec.cost))
 }
 
 /// What `--cpus` says of a CPU of the set.

@@ -2,6 +2,7 @@
 //! each of them.
 
 use super::cpus::{config, dispatcher, entry_of, with_task};
+use super::devices::Devices;
 use super::share::ppm;
 use super::{Barrier, Clock, Mechanism, Settings};
 use crate::failure::Failure;
@@ -271,7 +272,12 @@ pub(super) fn executive(
         for inside in tasks {
             let task = cluster.tasks.get(inside.index()).copied().unwrap_or(inside);
             if let Some(entry) = lists.tasks().get(inside.index()) {
-                executive = with_task(executive, session, (task, entry), refused)?;
+                executive = with_task(
+                    executive,
+                    session,
+                    (task, entry),
+                    (&Devices::default(), refused),
+                )?;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::costs::cost;
+use super::devices::Devices;
 use super::machine::machine_lines;
 use super::{RealRun, Settings, cpus, frames, outcome, pace};
 use crate::failure::Failure;
@@ -65,10 +66,11 @@ pub(crate) fn execute(
             );
         }
     }
+    let devices = Devices::new(session, settings)?;
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;
     let refused = Arc::new(AtomicU64::new(0));
-    let mut executive = cpus::executive(session, settings, &refused)?;
+    let mut executive = cpus::with_devices(session, settings, &devices, &refused)?;
     let files = Arc::new(Mutex::new(None));
     let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();
@@ -81,14 +83,17 @@ pub(crate) fn execute(
     let progress = view
         .is_none()
         .then(|| ClockProgress::start(output, "running", span));
+    let senders = devices.begin(settings);
     let report = executive.run(session.duration);
+    senders.end();
     drop(progress);
     let shown = view.map(View::close).transpose();
     let report = report.map_err(|error| failure(session, error))?;
     if let Some(files) = lock(&files).take() {
         files.finish(output)?;
     }
-    let result = outcome::result(session, settings, &report);
+    let mut result = outcome::result(session, settings, &report);
+    result.run.devices = devices.rows(&report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));

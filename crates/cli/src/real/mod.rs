@@ -4,6 +4,7 @@ use crate::report::RunResult;
 use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 use vestal_experiment::overhead::sigrist2015::run::{Events, PerCpu};
+use vestal_workload::model::DeviceKind;
 
 #[cfg(target_os = "linux")]
 mod barriers;
@@ -11,6 +12,8 @@ mod barriers;
 mod costs;
 #[cfg(target_os = "linux")]
 mod cpus;
+#[cfg(target_os = "linux")]
+mod devices;
 #[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(not(target_os = "linux"))]
@@ -95,8 +98,28 @@ pub(crate) struct Settings {
     pub(crate) cpus: Option<Vec<usize>>,
     /// The lowest and the highest SCHED_FIFO priority to use.
     pub(crate) priorities: Option<(u8, u8)>,
+    /// What devices of the set are here.
+    pub(crate) devices: Vec<RealDevice>,
     /// What a job may exceed a limit by; by default a trial before the run says so.
     pub(crate) tolerance_ns: Option<u64>,
+}
+
+/// What a device of the set is in a real run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RealDevice {
+    pub(crate) name: String,
+    pub(crate) kind: DeviceKind,
+    /// How its events come, if not as the file says.
+    pub(crate) storm: Option<Storm>,
+}
+
+/// Events that come whether somebody waits for them or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storm {
+    /// As fast as they can be sent.
+    Unbounded,
+    /// So many a second, at even distances.
+    Rate(u32),
 }
 
 /// What a short run measured, in nanoseconds and counts.

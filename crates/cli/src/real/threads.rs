@@ -15,6 +15,7 @@ pub(super) fn costs(report: &Report) -> ThreadCosts {
         add_cost(&mut costs.idle, threads.idle);
         add_cost(&mut costs.dispatcher, threads.dispatcher);
         add_cost(&mut costs.checkers, threads.checkers);
+        add_cost(&mut costs.top_half, threads.top_half);
         costs.workers_cpu_ns += threads.workers.as_nanos();
         add_wakeups(&mut costs.wakeups, &threads.wakeups);
         for reaction in &threads.reactions {

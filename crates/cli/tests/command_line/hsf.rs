@@ -261,13 +261,13 @@ fn sporadic_events_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn real_runs_of_hsf_have_no_devices_and_nothing_to_observe_without_budgets() {
+fn real_runs_of_hsf_ask_what_devices_are_and_have_nothing_to_observe_without_budgets() {
     let devices = "examples/missimer-figure-5.toml";
     for (file, option, why) in [
         (
             devices,
             "--dispatch=managed",
-            "devices and their interrupts are for simulations",
+            "nothing says what the device",
         ),
         (
             FIGURE_14,

@@ -158,6 +158,9 @@ fn run(every: Option<u64>, fault: Option<Fault>, of_reader: fn(&mut JobContext<'
     }
     let report = thread::scope(|scope| {
         scope.spawn(|| {
+            while !device.is_in_use() && !is_over.load(Ordering::SeqCst) {
+                thread::sleep(std::time::Duration::from_micros(500));
+            }
             let (ours, _) = send(&sender, every, &is_over);
             sent.store(ours, Ordering::SeqCst);
         });

@@ -56,6 +56,9 @@ pub struct ThreadCosts {
     /// Who checks for overruns, where those are threads of their own.
     #[serde(default)]
     pub checkers: ThreadCost,
+    /// Who waits for devices, where there are any.
+    #[serde(default)]
+    pub top_half: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs.
     pub workers_cpu_ns: u64,
     /// Of the manager.

@@ -289,6 +289,7 @@ impl Missimer {
             server: place,
             cost: Service::from_nanos(cost),
             arrival,
+            real: None,
             place: Place::default(),
         });
     }

@@ -1,6 +1,6 @@
 //! `[[device]]`.
 
-use super::{DeviceArrival, DeviceSpec};
+use super::{DeviceArrival, DeviceKind, DeviceSpec};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::table::fields::{Fields, Reader};
@@ -37,6 +37,8 @@ table! {
         period: Option<Duration> = PositiveTime, optional;
         /// How many events at once; only with burst; default: required there.
         burst: Option<u64> = Count<1>, optional;
+        /// What its events come by in a real run; default: what `--device` says.
+        real: Option<DeviceKind> = Words<DeviceKind>, optional;
     }
 }
 
@@ -74,6 +76,7 @@ impl Table for DeviceTable {
             server: self.server?,
             cost: self.cost?,
             arrival,
+            real: self.real,
             place: fields.name_place(),
         })
     }
@@ -92,6 +95,7 @@ impl Table for DeviceTable {
             arrival: Some(arrival),
             period,
             burst,
+            real: spec.real,
         }
     }
 }

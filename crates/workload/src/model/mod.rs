@@ -350,8 +350,21 @@ pub struct DeviceSpec {
     pub cost: Service,
     /// When its events arrive.
     pub arrival: DeviceArrival,
+    /// What it is in a real run, if the file says so.
+    pub real: Option<DeviceKind>,
     /// Where it stands.
     pub place: Place,
+}
+
+/// What the events of a device come by in a real run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A pipe of packets.
+    Pipe,
+    /// A pseudo-terminal, each byte of which is an event.
+    Pty,
+    /// Datagrams over the loopback interface.
+    Udp,
 }
 
 /// When the events of a device arrive.
@@ -400,6 +413,7 @@ table! {
 words! {
     Arbitration "ArbitrationWord" { RoundRobin "round-robin", Fcfs "fcfs" }
     Arrival "ArrivalWord" { Periodic "periodic", Sporadic "sporadic" }
+    DeviceKind "DeviceKindWord" { Pipe "pipe", Pty "pty", Udp "udp" }
     LocalScheduler "SchedulerWord" { FixedPriority "fixed-priority", Edf "edf" }
     MergeAt "FullWord" { Head "head", Tail "tail" }
 }

@@ -61,6 +61,7 @@ cost = 2
 arrival = "burst"
 period = 10
 burst = 4
+real = "pipe"
 "#;
 
 const JOBS: &str = r#"

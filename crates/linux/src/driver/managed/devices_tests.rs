@@ -85,64 +85,64 @@ fn sporadic(millis: u64, hi_millis: u64) -> ServerKind {
     }
 }
 
+fn level(number: usize) -> Level {
+    if number == OTHER {
+        Level(1)
+    } else {
+        Level::LOWEST
+    }
+}
+
+fn task(number: usize) -> Task {
+    let (period, level) = (Duration::from_millis(20), level(number));
+    let wcet = Wcet::new(&[Service::from_millis(1); 2][..=level.index()]).unwrap();
+    Task::new(level, period, period, wcet).unwrap()
+}
+
+/// The reader's server is the more urgent one, of the lowest level, and has nothing in a raised mode.
+fn engine() -> Hierarchy {
+    let half = ServerKind::Pibs {
+        utilization: ByLevel::constant(Utilization::new(1, 10).unwrap()),
+    };
+    let kinds = [sporadic(4, 0), half, sporadic(8, 8)].into_iter().zip(0..);
+    let servers = kinds.map(|(kind, number)| ServerConfiguration {
+        kind,
+        priority: 9 - number,
+        criticality: level(number as usize),
+        order: LocalOrder::FixedPriority,
+    });
+    let servers: Vec<ServerConfiguration> = servers.collect();
+    let tasks = [None, Some(ServerId(2)), None].into_iter().zip(0..);
+    let tasks = tasks.map(|(on_behalf_of, number)| ServedTask {
+        task: task(usize::from(number)),
+        server: ServerId(number),
+        priority: 1,
+        on_behalf_of,
+    });
+    let tasks: Vec<ServedTask> = tasks.collect();
+    let engine = Hierarchy::new(&HierarchyConfiguration {
+        servers: &servers,
+        tasks: &tasks,
+        devices: &[DeviceConfiguration {
+            bottom_half: TaskId(1),
+        }],
+        levels: LevelSet::new(2).unwrap(),
+        modes: Modes::Adaptive { pibs_raise: false },
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    });
+    engine.unwrap()
+}
+
 impl World {
-    /// The reader's server is the more urgent one, of the lowest level, and has nothing in a raised mode.
     fn new() -> Self {
-        let period = Duration::from_millis(20);
-        let task = |level: Level| {
-            let wcet = Wcet::new(&[Service::from_millis(1); 2][..=level.index()]).unwrap();
-            Task::new(level, period, period, wcet).unwrap()
-        };
-        let level = |number| {
-            if number == OTHER {
-                Level(1)
-            } else {
-                Level::LOWEST
-            }
-        };
-        let kinds = [
-            sporadic(4, 0),
-            ServerKind::Pibs {
-                utilization: ByLevel::constant(Utilization::new(1, 10).unwrap()),
-            },
-            sporadic(8, 8),
-        ];
-        let servers = kinds
-            .into_iter()
-            .zip(0..)
-            .map(|(kind, number)| ServerConfiguration {
-                kind,
-                priority: 9 - number,
-                criticality: level(number as usize),
-                order: LocalOrder::FixedPriority,
-            });
-        let servers: Vec<ServerConfiguration> = servers.collect();
-        let tasks = [None, Some(ServerId(2)), None].into_iter().zip(0..);
-        let tasks = tasks.map(|(on_behalf_of, number)| ServedTask {
-            task: task(level(usize::from(number))),
-            server: ServerId(number),
-            priority: 1,
-            on_behalf_of,
-        });
-        let tasks: Vec<ServedTask> = tasks.collect();
-        let inner = Hierarchy::new(&HierarchyConfiguration {
-            servers: &servers,
-            tasks: &tasks,
-            devices: &[DeviceConfiguration {
-                bottom_half: TaskId(1),
-            }],
-            levels: LevelSet::new(2).unwrap(),
-            modes: Modes::Adaptive { pibs_raise: false },
-            granularity: Service::ZERO,
-            wake_granularity: Duration::ZERO,
-        });
         let facts = Arc::new(Mutex::new(Vec::new()));
         let spy: BoxedScheduler = Box::new(Spy {
-            inner: inner.unwrap(),
+            inner: engine(),
             facts: Arc::clone(&facts),
         });
         let workers = (0..3).map(|number| {
-            let entry = TaskConfiguration::new(task(level(number)), 1);
+            let entry = TaskConfiguration::new(task(number), 1);
             let offset = number as u64 * 100 * US;
             let task = TaskShared::new(String::new(), entry, offset, 2, Allowance::Unlimited);
             task.jobs.tid.set(scripted::tid_of(number));

@@ -1,0 +1,310 @@
+//! The devices of a real run: what their events come by, who sends them, and what became of them.
+
+use super::{Settings, Storm};
+use crate::failure::Failure;
+use crate::input::shown;
+use crate::session::Session;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use vestal_core::time::NANOS_PER_SECOND;
+use vestal_core::{Duration, Service};
+use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
+use vestal_linux::{
+    Cancelled, Device, JobContext, Processor, Report, Sender, Taken, pipe, pty, udp,
+};
+use vestal_result::run::DeviceRow;
+use vestal_workload::model::{DeviceArrival, DeviceKind, DeviceSpec, IoSpec};
+
+/// So many events fit into a device at least.
+const ROOM: u16 = 256;
+const EVENT: [u8; 1] = [0];
+
+/// The devices of a set, in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Devices {
+    each: Vec<Made>,
+}
+
+/// A device, and what its events come from.
+#[derive(Debug)]
+struct Made {
+    name: String,
+    device: Device,
+    source: Arc<Source>,
+    pace: Pace,
+}
+
+/// Who may send events to a device.
+#[derive(Debug)]
+struct Source {
+    sender: Sender,
+    sent: AtomicU64,
+    /// Of those: how many found no room.
+    refused: AtomicU64,
+}
+
+impl Source {
+    fn send(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        if !matches!(self.sender.send(&EVENT), Ok(true)) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// When events are sent.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    /// When a job begins to wait for them.
+    Requested,
+    /// So many at once, each such time.
+    Every(Duration, u64),
+    /// As fast as it can be done.
+    Storm,
+}
+
+impl Pace {
+    fn of(spec: &DeviceSpec, storm: Option<Storm>) -> Self {
+        match (storm, spec.arrival) {
+            (Some(Storm::Unbounded), _) => Self::Storm,
+            (Some(Storm::Rate(each_second)), _) => {
+                let each_second = u64::from(each_second).max(1);
+                Self::Every(Duration::from_nanos(NANOS_PER_SECOND / each_second), 1)
+            }
+            (None, DeviceArrival::Requested) => Self::Requested,
+            (None, DeviceArrival::Periodic { period } | DeviceArrival::Sporadic { period }) => {
+                Self::Every(period, 1)
+            }
+            (None, DeviceArrival::Burst { period, burst }) => Self::Every(period, burst),
+        }
+    }
+
+    /// Sends until the run is over.
+    fn go(self, (source, device): (&Source, &Device), is_over: &AtomicBool) {
+        /// A sender looks so often whether the run is over.
+        const PATIENCE_NANOS: u64 = 20_000_000;
+        const POLL_NANOS: u64 = 500_000;
+        // Something is tried out before the run begins.
+        while !device.is_in_use() && !is_over.load(Ordering::Acquire) {
+            sleep_until(clock_nanos() + POLL_NANOS);
+        }
+        let mut next = clock_nanos();
+        while !is_over.load(Ordering::Acquire) {
+            match self {
+                Self::Requested => return,
+                Self::Storm => source.send(),
+                Self::Every(period, count) => {
+                    let now = clock_nanos();
+                    if next > now {
+                        sleep_until(next.min(now + PATIENCE_NANOS));
+                        continue;
+                    }
+                    (0..count).for_each(|_| source.send());
+                    next = next.saturating_add(period.as_nanos());
+                }
+            }
+        }
+    }
+}
+
+impl Devices {
+    /// Those of the session's set, as `--device` says.
+    pub(super) fn new(session: &Session, settings: &Settings) -> Result<Self, Failure> {
+        let specs = &session.set.devices;
+        let is_served = has_devices(session);
+        let named = |name: &str| specs.iter().any(|spec| is_served && spec.name == name);
+        if let Some(unknown) = settings.devices.iter().find(|real| !named(&real.name)) {
+            let what = format!("use --device {}=...", unknown.name);
+            let why = match is_served {
+                true => format!("{} has no such device", shown(&session.file)),
+                false => format!("{} has no devices", session.system.policy),
+            };
+            return Err(Failure::input(what, why).with_help("name a [[device]] of the file"));
+        }
+        if !is_served {
+            return Ok(Self::default());
+        }
+        let each = specs.iter().map(|spec| {
+            let mut real = settings.devices.iter();
+            let real = real.find(|real| real.name == spec.name);
+            let kind = real.map(|real| real.kind).or(spec.real);
+            let kind = kind.ok_or_else(|| no_device(session, &spec.name))?;
+            make(session, spec, (kind, real.and_then(|real| real.storm)))
+        });
+        let each = each.collect::<Result<_, _>>()?;
+        Ok(Self { each })
+    }
+
+    /// The device with this number.
+    pub(super) fn device(&self, number: usize) -> Option<&Device> {
+        self.each.get(number).map(|made| &made.device)
+    }
+
+    /// What a job waits for.
+    pub(super) fn waits(&self, waits: &[IoSpec]) -> Vec<Wait> {
+        let waits = waits.iter().filter_map(|wait| {
+            let made = self.each.iter().find(|made| made.name == wait.device)?;
+            let is_asked = matches!(made.pace, Pace::Requested);
+            Some(Wait {
+                after: wait.after,
+                events: wait.events,
+                device: made.device.clone(),
+                asked: is_asked.then(|| Arc::clone(&made.source)),
+            })
+        });
+        waits.collect()
+    }
+
+    /// Begins to send.
+    pub(super) fn begin(&self, settings: &Settings) -> Senders {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let own = settings.cpus.iter().flatten();
+        let own: Vec<Processor> = own.copied().map(Processor).collect();
+        let paced = self.each.iter();
+        let paced = paced.filter(|made| !matches!(made.pace, Pace::Requested));
+        let threads = paced.map(|made| {
+            let (source, pace) = (Arc::clone(&made.source), made.pace);
+            let device = made.device.clone();
+            let is_over = Arc::clone(&is_over);
+            let own = own.clone();
+            thread::spawn(move || {
+                // Where it may not, the run has the processor before it.
+                let _ = keep_off(&own);
+                pace.go((&source, &device), &is_over);
+            })
+        });
+        Senders {
+            threads: threads.collect(),
+            is_over,
+        }
+    }
+
+    /// What became of their events in a run that is over, when nobody sends any more.
+    pub(super) fn rows(&self, report: &Report) -> Vec<DeviceRow> {
+        let found = report.cpus.iter().flat_map(|cpu| &cpu.devices);
+        let rows = self.each.iter().zip(found).map(|(made, found)| DeviceRow {
+            name: made.name.clone(),
+            arrived: made.source.sent.load(Ordering::Relaxed),
+            served: found.served,
+            queued: left_in(&made.device),
+            dropped: made.source.refused.load(Ordering::Relaxed)
+                + made.device.input().dropped()
+                + found.lost,
+        });
+        rows.collect()
+    }
+}
+
+/// How many events nobody has taken. Nobody sends any more, so that there are no more than fit in.
+fn left_in(device: &Device) -> u64 {
+    let mut buffer = EVENT;
+    let events = std::iter::repeat_with(|| device.input().take(&mut buffer));
+    let events = events.take_while(|taken| matches!(taken, Ok(Taken::Event(_))));
+    events.count() as u64
+}
+
+/// Whether the policy has the devices of the file.
+fn has_devices(session: &Session) -> bool {
+    let mut clusters = session.system.clusters.iter();
+    clusters.any(|cluster| {
+        let servers = cluster.configuration.servers();
+        servers.is_some_and(|servers| !servers.devices.is_empty())
+    })
+}
+
+fn no_device(session: &Session, name: &str) -> Failure {
+    let what = format!("run {}", shown(&session.file));
+    let why = format!("nothing says what the device {name} is here");
+    Failure::input(what, why).with_help(format!(
+        "add --device {name}=pipe, or write `real = \"pipe\"` into its [[device]]"
+    ))
+}
+
+fn make(
+    session: &Session,
+    spec: &DeviceSpec,
+    (kind, storm): (DeviceKind, Option<Storm>),
+) -> Result<Made, Failure> {
+    let pace = Pace::of(spec, storm);
+    let waits = session.set.tasks.iter().flat_map(|task| &task.io);
+    let mut waits = waits.filter(|wait| wait.device == spec.name);
+    if matches!(pace, Pace::Requested)
+        && let Some(wait) = waits.find(|wait| wait.events > ROOM.into())
+    {
+        let what = format!("run {}", shown(&session.file));
+        let why = format!(
+            "a job asks {} for {} events at once, and {ROOM} fit into it here",
+            spec.name, wait.events
+        );
+        return Err(Failure::input(what, why).with_help("let it wait for fewer events at once"));
+    }
+    let ends = match kind {
+        DeviceKind::Pipe => pipe::packets(ROOM),
+        DeviceKind::Pty => pty::raw(),
+        DeviceKind::Udp => udp::loopback(),
+    };
+    let (sender, input) = ends.map_err(|error| {
+        Failure::machine(format!("make the device {}", spec.name), error.to_string())
+    })?;
+    Ok(Made {
+        name: spec.name.clone(),
+        device: Device::new(spec.name.clone(), input),
+        source: Arc::new(Source {
+            sender,
+            sent: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }),
+        pace,
+    })
+}
+
+/// The threads that send.
+pub(super) struct Senders {
+    threads: Vec<JoinHandle<()>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Senders {
+    /// Nobody sends any more when this returns.
+    pub(super) fn end(self) {
+        self.is_over.store(true, Ordering::Release);
+        for thread in self.threads {
+            // A sender does not panic, and one that did sends nothing more.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A wait of each job of a task.
+#[derive(Debug)]
+pub(super) struct Wait {
+    after: Service,
+    events: u64,
+    device: Device,
+    /// Who sends the events when it begins, if that is so.
+    asked: Option<Arc<Source>>,
+}
+
+impl Wait {
+    /// Executes what comes before it, and waits. A job that does not come so far does not wait.
+    pub(super) fn run(&self, job: &mut JobContext<'_>) -> Result<(), Cancelled> {
+        if self.after > job.demand() {
+            return Ok(());
+        }
+        job.burn(self.after.saturating_sub(job.executed()))?;
+        // From here on, before the first can come.
+        let served = self.device.served();
+        if let Some(source) = &self.asked {
+            (0..self.events).for_each(|_| source.send());
+        }
+        job.wait_since(&self.device, served, self.events)
+    }
+}
+
+/// What a bottom half does with an event.
+pub(super) fn serve(
+    cost: Service,
+) -> impl FnMut(&mut JobContext<'_>, &[u8]) -> Result<(), Cancelled> + Send {
+    move |job, _| job.burn(cost)
+}
