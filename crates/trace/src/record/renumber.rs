@@ -1,6 +1,6 @@
 //! A record with other numbers for its tasks and CPUs: inside a cluster they are counted anew.
 
-use super::{Record, What};
+use super::{Edge, Record, What};
 use vestal_core::{Budget, BudgetOwner, CpuId, Event, Fact, JobId, Slot, TaskId, Wake, WakeReason};
 
 impl Record {
@@ -113,11 +113,7 @@ impl Names<'_> {
                 mechanism,
                 edge,
             },
-            What::Ghost { cpu, task, edge } => What::Ghost {
-                cpu: self.cpu(cpu),
-                task: self.task(task),
-                edge,
-            },
+            What::Ghost { cpu, task, edge } => self.ghost(cpu, task, edge),
             What::Gap { cpu, length } => What::Gap {
                 cpu: self.cpu(cpu),
                 length,
@@ -143,6 +139,14 @@ impl Names<'_> {
             | What::Domain { .. }
             | What::Lost { .. }
             | What::End { .. } => what,
+        }
+    }
+
+    fn ghost(&mut self, cpu: CpuId, task: TaskId, edge: Edge) -> What {
+        What::Ghost {
+            cpu: self.cpu(cpu),
+            task: self.task(task),
+            edge,
         }
     }
 
