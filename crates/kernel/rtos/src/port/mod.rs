@@ -5,11 +5,12 @@
 //! | call of a task | `svc`, two words in r0 and r1 | `ecall` in machine mode, a0 and a1 |
 //! | tick | SysTick | `mtime` |
 //! | switch | PendSV, after the handler that asked for it | at the end of that trap |
-//! | context on the task's stack | 8 words by the processor, 8 by PendSV if there is a switch | 32 words, by every trap |
+//! | context on the task's stack | 8 words by the processor, 8 by PendSV if there is a switch | 32 words, by every trap (gp and tp are not among them) |
 //! | handlers' stack | MSP | set by the trap |
 
 #[cfg(target_arch = "arm")]
 mod cortex_m;
+mod register;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
 pub(crate) mod semihosting;
@@ -26,6 +27,7 @@ use crate::{console, task};
 use core::mem::transmute;
 use vestal_hsf::TaskId;
 
+// SAFETY: the macro `image` defines it so, in safe code.
 unsafe extern "C" {
     safe fn image_main() -> u32;
 }
@@ -38,8 +40,9 @@ extern "C" fn start() -> ! {
 
 /// Where a task begins.
 extern "C" fn begin(task: u32, body: usize) -> ! {
-    // SAFETY: the word was made from such a function where the context was (`frame`).
-    let body = unsafe { transmute::<usize, fn(TaskId)>(body) };
+    let body = core::ptr::with_exposed_provenance::<()>(body);
+    // SAFETY: the address was exposed from such a function where the context was made (`frame`).
+    let body = unsafe { transmute::<*const (), fn(TaskId)>(body) };
     body(TaskId::new(u8::try_from(task).unwrap_or(u8::MAX)));
     loop {
         task::block();
