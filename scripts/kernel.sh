@@ -59,7 +59,7 @@ images() {
 emulator() {
     local machine=(-M "$1")
     [ "$1" = virt ] && machine=(-M virt -bios none)
-    printf '%s ' timeout 60 "$(qemu_of "$1")" "${machine[@]}" -display none -monitor none -serial none \
+    printf '%s ' timeout -k 5 60 "$(qemu_of "$1")" "${machine[@]}" -display none -monitor none -serial none \
         -chardev stdio,id=out -icount shift=7,sleep=off -kernel "$2" \
         -semihosting-config enable=on,target=native,chardev=out
 }

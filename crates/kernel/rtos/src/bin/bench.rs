@@ -200,7 +200,8 @@ fn row(
     let what = Run {
         ticks: TICKS,
         micros: 4000,
-        one_shot: false,
+        told_when_due: false,
+        exact: true,
         programs: programs.get(..all).unwrap_or(&programs),
     };
     let ran = run(&mut counted, &mut Nothing, &what).is_ok();
