@@ -6,6 +6,8 @@
 readonly CRATE=crates/kernel/rtos
 WORK="$(realpath -m "${CARGO_TARGET_DIR:-target}")/kernel"
 readonly WORK
+# Words of the emulator are read apart at blanks, and its options at commas.
+case "$WORK" in *[[:space:],]*) die 3 "the target directory may have no blank and no comma in its path: $WORK" ;; esac
 
 # board  target  QEMU
 readonly BOARDS='
