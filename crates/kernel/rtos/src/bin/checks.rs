@@ -7,7 +7,10 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use vestal_hsf::{
     Change, Error, Everything, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId, nodes,
 };
-use vestal_kernel::{Fault, Kernel, Run, World, check_registers, console, run, task, unused_stack};
+use vestal_kernel::{
+    Fault, Kernel, Run, World, check_registers, console, run, task, unused_handler_stack,
+    unused_stack,
+};
 
 vestal_kernel::image!(main);
 
@@ -232,7 +235,11 @@ fn stack() -> bool {
         console::write_number(u32::try_from(words).unwrap_or(u32::MAX));
         console::write(" ");
     }
-    console::write("words of stack\n");
+    let (unused, all) = unused_handler_stack();
+    let handlers = all.saturating_sub(unused);
+    console::write("words of stack, and of the handlers' ");
+    console::write_number(u32::try_from(handlers).unwrap_or(u32::MAX));
+    console::write("\n");
     let [first, second, third] = used;
     let too_deep: [fn(TaskId); 5] = [
         too_much::<13>,
@@ -246,7 +253,9 @@ fn stack() -> bool {
         let ran = one_server().map(|mut hsf| runs(&mut hsf, &mut row, 20, &programs));
         ran == Ok(Err(Fault::Stack(TaskId::new(2))))
     });
-    well.is_ok() && first == third && second > first.saturating_add(4 * 8) && found
+    // Something of theirs was used, and far less than there is.
+    let bounded = (16..256).contains(&handlers);
+    well.is_ok() && bounded && first == third && second > first.saturating_add(4 * 8) && found
 }
 
 /// Programs, a device, and how the run ends.

@@ -23,9 +23,42 @@ use riscv as cpu;
 pub(crate) use cpu::{call, frame, start_timer, stop_timer, tick_is_pending, wait};
 pub use cpu::{check_registers, counter};
 
+use crate::stack::PAINT;
 use crate::{console, task};
 use core::mem::transmute;
 use vestal_hsf::TaskId;
+
+/// Words of the handlers' stack, as `boards/sections.x` has it.
+const HANDLER_WORDS: usize = 1024;
+
+// SAFETY: the linker script defines it so: as many words of memory, which nothing else is in.
+unsafe extern "C" {
+    static mut __handler_stack: [u32; HANDLER_WORDS];
+}
+
+fn paint_handler_stack() {
+    let first = (&raw mut __handler_stack).cast::<u32>();
+    for word in 0..HANDLER_WORDS {
+        // SAFETY: the pointer is to a word of the stack, and no handler runs before the start-up is done.
+        unsafe { first.wrapping_add(word).write_volatile(PAINT) };
+    }
+}
+
+/// Words of the handlers' stack that have not been used since the image began, and how many there are. O(words).
+#[must_use]
+pub fn unused_handler_stack() -> (usize, usize) {
+    let first = (&raw const __handler_stack).cast::<u32>();
+    let is_painted = |&word: &usize| {
+        // SAFETY: the pointer is to a word of the stack, which handlers write before or after this reads it: there is one processor.
+        let word = unsafe { first.wrapping_add(word).read_volatile() };
+        word == PAINT
+    };
+    let unused = (0..HANDLER_WORDS).take_while(is_painted).last();
+    (
+        unused.map_or(0, |last| last.saturating_add(1)),
+        HANDLER_WORDS,
+    )
+}
 
 // SAFETY: the macro `image` defines it so, in safe code.
 unsafe extern "C" {
@@ -34,6 +67,7 @@ unsafe extern "C" {
 
 /// The start-up goes on here, as the idle task, with memory as it should be.
 extern "C" fn start() -> ! {
+    paint_handler_stack();
     cpu::prepare();
     console::exit(image_main())
 }
