@@ -41,5 +41,5 @@ bench: ## every benchmark against its limits
 	@scripts/bench.sh
 
 kernel-bench: ## instructions of vestal-hsf on a kernel in QEMU, by servers and tasks
-	@scripts/setup.sh test
+	@scripts/setup.sh kernel
 	@scripts/bench-kernel.sh

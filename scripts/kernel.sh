@@ -6,6 +6,8 @@
 readonly CRATE=crates/kernel/rtos
 WORK="$(realpath -m "${CARGO_TARGET_DIR:-target}")/kernel"
 readonly WORK
+# Words of the emulator are read apart at blanks, and its options at commas.
+case "$WORK" in *[[:space:],]*) die 3 "the target directory may have no blank and no comma in its path: $WORK" ;; esac
 
 # board  target  QEMU
 readonly BOARDS='
@@ -59,7 +61,7 @@ images() {
 emulator() {
     local machine=(-M "$1")
     [ "$1" = virt ] && machine=(-M virt -bios none)
-    printf '%s ' timeout 60 "$(qemu_of "$1")" "${machine[@]}" -display none -monitor none -serial none \
+    printf '%s ' timeout -k 5 60 "$(qemu_of "$1")" "${machine[@]}" -display none -monitor none -serial none \
         -chardev stdio,id=out -icount shift=7,sleep=off -kernel "$2" \
         -semihosting-config enable=on,target=native,chardev=out
 }

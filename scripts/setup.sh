@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes this machine able to run a make target: scripts/setup.sh demo|test|bench|ci
+# Makes this machine able to run a make target: scripts/setup.sh demo|test|bench|kernel|ci
 #
 # Looks first and changes nothing that is there. What is missing is installed when we are root,
 # after saying what and why; otherwise the command that installs it is named and we exit with 3.
@@ -112,17 +112,25 @@ demo_needs() {
     finish
 }
 
+kernel_needs() {
+    local riscv=qemu-system-misc
+    # From Debian 13 on it has a package of its own, which is no name in older lists.
+    have apt-cache && [ -n "$(apt-cache search --names-only '^qemu-system-riscv$')" ] && riscv=qemu-system-riscv
+    need_target thumbv7m-none-eabi "parts bare-metal and kernel build for a microcontroller"
+    need_target riscv32imac-unknown-none-elf "part kernel builds for another one"
+    need_package strings "part kernel looks for panics" binutils
+    need_package qemu-system-arm "parts bare-metal and kernel run their images" qemu-system-arm
+    need_package qemu-system-riscv32 "part kernel runs its images" "$riscv"
+}
+
 test_needs() {
     demo_needs
     need_package timeout "every part is bounded" coreutils
     need_package chrt "asks whether real-time priorities are allowed" util-linux
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
-    need_target thumbv7m-none-eabi "parts bare-metal and kernel build for a microcontroller"
-    need_target riscv32imac-unknown-none-elf "part kernel builds for another one"
     need_package valgrind "part bench counts instructions" valgrind
-    need_package qemu-system-arm "parts bare-metal and kernel run their images" qemu-system-arm
-    need_package qemu-system-riscv32 "part kernel runs its images" qemu-system-misc
+    kernel_needs
     need_package python3 "part report drives a browser" python3
     need_browser
     python3 -c 'import ensurepip, venv' 2>/dev/null || provide python3-venv "parts perfetto and simso have Python packages of their own" apt_install python3-venv
@@ -148,7 +156,11 @@ case "${1:-}" in
         python_packages
         ;;
     bench) bench_needs ;;
+    kernel)
+        demo_needs
+        kernel_needs
+        ;;
     ci) need_package make ".ci/run calls make" make ;;
-    *) die 2 "usage: scripts/setup.sh demo|test|bench|ci" ;;
+    *) die 2 "usage: scripts/setup.sh demo|test|bench|kernel|ci" ;;
 esac
 finish

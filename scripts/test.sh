@@ -21,7 +21,7 @@ doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
 tests        on     1800     unit tests, doctests and integration tests of every crate
 hsf-c        on     300      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
-kernel       on     240      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
+kernel       on     480      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
 loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
@@ -81,7 +81,8 @@ part_kernel() {
         toolchain_for "$target" >/dev/null || not_run "no toolchain builds for $target: rustup target add $target"
     done
     have qemu-system-arm || not_run "no qemu-system-arm: apt-get install qemu-system-arm"
-    have qemu-system-riscv32 || not_run "no qemu-system-riscv32: apt-get install qemu-system-misc"
+    have strings || not_run "no strings: apt-get install binutils"
+    have qemu-system-riscv32 || not_run "no qemu-system-riscv32: apt-get install qemu-system-misc (from Debian 13 on: qemu-system-riscv)"
     scripts/check-kernel.sh
 }
 

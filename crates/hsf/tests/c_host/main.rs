@@ -119,6 +119,13 @@ fn systems(virtual_delays: bool) -> Vec<Judged> {
     (0..SYSTEMS).map(one).collect()
 }
 
+/// Whether one of the rows that a program printed in whole is another than it should be: one that printed nothing shows nothing.
+fn is_found_out(systems: &[Judged], rows: &[String]) -> bool {
+    let is_whole = |row: &str| row.len() as u64 == TICKS;
+    let mut pairs = systems.iter().zip(rows);
+    pairs.any(|(judged, row)| is_whole(row) && !agrees(judged, row))
+}
+
 fn programs(prefix: &str) -> Vec<PathBuf> {
     let folder = env::var("VESTAL_HSF_HOSTS").expect("VESTAL_HSF_HOSTS names a directory");
     let entries = fs::read_dir(folder).unwrap();
@@ -175,13 +182,19 @@ fn wrong_hosts_are_found_out() {
     let systems = systems(false);
     for program in programs("wrong") {
         let (rows, _) = rows(&program, &systems);
-        let right = systems
-            .iter()
-            .zip(&rows)
-            .all(|(judged, row)| agrees(judged, row));
-        assert!(
-            !right || rows.len() < systems.len(),
-            "{program:?} goes unnoticed"
-        );
+        assert!(is_found_out(&systems, &rows), "{program:?} goes unnoticed");
     }
+}
+
+#[test]
+fn who_prints_too_little_is_not_found_out_by_that() {
+    let systems: Vec<_> = systems(false).into_iter().take(3).collect();
+    let mut rows: Vec<_> = systems.iter().map(|judged| judged.row.clone()).collect();
+    assert!(!is_found_out(&systems, &rows));
+    assert!(!is_found_out(&systems, &[]));
+    let whole = rows[1].clone();
+    rows[1].truncate(9);
+    assert!(!is_found_out(&systems, &rows));
+    rows[1] = whole.replace('.', "?");
+    assert!(is_found_out(&systems, &rows));
 }

@@ -1,6 +1,7 @@
 //! What is in static memory: the one kernel, and the stacks. All that is unsafe about them.
 
-use crate::kernel::{Fault, Kernel, TASKS, Work, World};
+use crate::console;
+use crate::kernel::{Fault, Kernel, Plan, TASKS, Work, World};
 use crate::stack::{MARGIN, PAINT, STACK_WORDS};
 use core::cell::UnsafeCell;
 use core::mem::transmute;
@@ -12,9 +13,11 @@ static KERNEL: Cell = Cell {
     kernel: UnsafeCell::new(Kernel::new(&WORK)),
     busy: AtomicBool::new(false),
 };
-static STACKS: Stacks = Stacks(UnsafeCell::new([[PAINT; STACK_WORDS]; TASKS]));
+static STACKS: Stacks = Stacks(UnsafeCell::new([[0; STACK_WORDS]; TASKS]));
 /// Whether tasks have their stacks.
 static RUNS: AtomicBool = AtomicBool::new(false);
+/// Whether somebody is about to have a run, or has one.
+static CLAIMED: AtomicBool = AtomicBool::new(false);
 
 struct Cell {
     kernel: UnsafeCell<Kernel>,
@@ -31,36 +34,49 @@ struct Stacks(UnsafeCell<[[u32; STACK_WORDS]; TASKS]>);
 // SAFETY: `with_stack` hands them out only while no task runs, on one processor; `is_whole` reads a few words.
 unsafe impl Sync for Stacks {}
 
-/// Uses the kernel; nothing if somebody does who was interrupted, which no handler is.
-pub(crate) fn with<R>(what: impl FnOnce(&mut Kernel) -> R) -> Option<R> {
+/// Uses the kernel. The image ends if somebody does who was interrupted, which no handler is.
+pub(crate) fn with<R>(what: impl FnOnce(&mut Kernel) -> R) -> R {
     if KERNEL.busy.swap(true, Ordering::Acquire) {
-        return None;
+        console::write("a handler was interrupted by another\n");
+        console::exit(103)
     }
     // SAFETY: the word was free and is ours until it is given back below; nobody else has a reference until then.
     let result = what(unsafe { &mut *KERNEL.kernel.get() });
     KERNEL.busy.store(false, Ordering::Release);
-    Some(result)
+    result
 }
 
-/// Lends a scheduler and a world to the kernel while `body` lasts, from its state at instant 0 on. What went wrong, if anything did.
+/// Whether a run may begin, which nobody else may before [`disclaim`].
+pub(crate) fn claim() -> bool {
+    !CLAIMED.swap(true, Ordering::SeqCst)
+}
+
+/// The run is over.
+pub(crate) fn disclaim() {
+    CLAIMED.store(false, Ordering::SeqCst);
+}
+
+/// Lends a scheduler and a world to the kernel while `body` lasts, from its state at instant 0 on. What went wrong, if anything
+/// did. Only for who has a [`claim`].
 pub(crate) fn lend(
     (hooks, world): (&mut dyn Hooks, &mut dyn World),
-    times: (u32, bool),
+    plan: Plan,
     body: impl FnOnce(),
 ) -> Option<Fault> {
     // SAFETY: `finish` takes both out of the kernel again before this function returns, and nothing unwinds: a panic
-    // ends the image. Until then the kernel alone uses them, which hands no reference to them to anybody.
+    // ends the image, and so does `with` if it finds the kernel in use. Until then the kernel alone uses them, which hands no reference to them
+    // to anybody, and no other run has it use others: `claim` refuses that.
     let (hooks, world) = unsafe {
         (
             transmute::<&mut dyn Hooks, &'static mut (dyn Hooks + 'static)>(hooks),
             transmute::<&mut dyn World, &'static mut (dyn World + 'static)>(world),
         )
     };
-    let _ = with(|kernel| kernel.begin(hooks, world, times));
+    with(|kernel| kernel.begin(hooks, world, plan));
     RUNS.store(true, Ordering::SeqCst);
     body();
     RUNS.store(false, Ordering::SeqCst);
-    with(Kernel::finish).flatten()
+    with(Kernel::finish)
 }
 
 /// Uses the stack of a task; nothing while tasks run, or if there is no such task.
@@ -76,8 +92,8 @@ pub(crate) fn with_stack<R>(
         .get()
         .cast::<[u32; STACK_WORDS]>()
         .wrapping_add(task);
-    // SAFETY: the pointer is to an element of the array. No task runs and none will before this returns, since only the idle task, which is
-    // here, begins a run; and no handler uses stacks of tasks but to look at their ends in `is_whole`.
+    // SAFETY: the pointer is to an element of the array. No task runs and none will before this returns, since whoever is here began as the only
+    // thread, and `claim` refuses runs to tasks and handlers; and no handler uses stacks of tasks but to look at their ends in `is_whole`.
     Some(what(unsafe { &mut *stack }))
 }
 

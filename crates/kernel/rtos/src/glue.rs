@@ -12,7 +12,7 @@ pub(crate) struct Glue {
     changed: bool,
     /// Ticks of which the scheduler has not been told.
     owed: u32,
-    one_shot: bool,
+    told_when_due: bool,
 }
 
 impl Glue {
@@ -22,15 +22,15 @@ impl Glue {
             running: Pick::Idle,
             changed: true,
             owed: 0,
-            one_shot: false,
+            told_when_due: false,
         }
     }
 
-    /// At instant 0. With `one_shot` the scheduler is called when an event is due, and else at every tick.
-    pub(crate) fn begin(hooks: &'static mut dyn Hooks, one_shot: bool) -> Self {
+    /// At instant 0. With `told_when_due` the scheduler is told when an event is due, and else at every tick.
+    pub(crate) fn begin(hooks: &'static mut dyn Hooks, told_when_due: bool) -> Self {
         Self {
             hooks: Some(hooks),
-            one_shot,
+            told_when_due,
             ..Self::new()
         }
     }
@@ -38,7 +38,7 @@ impl Glue {
     /// First hook: the timer. A tick has passed.
     pub(crate) fn tick(&mut self) {
         self.owed = self.owed.saturating_add(1);
-        let hooks = self.hooks.as_ref().filter(|_| self.one_shot);
+        let hooks = self.hooks.as_ref().filter(|_| self.told_when_due);
         if hooks.is_none_or(|hooks| self.owed >= hooks.next_timer()) {
             self.tell_time();
         }
@@ -54,7 +54,11 @@ impl Glue {
 
     /// Second hook: who executes from now on.
     pub(crate) fn pick(&mut self) {
-        if let Some(hooks) = self.hooks.as_mut().filter(|_| self.changed) {
+        if !self.changed {
+            return;
+        }
+        self.tell_time();
+        if let Some(hooks) = self.hooks.as_mut() {
             self.running = hooks.pick();
             self.changed = false;
         }

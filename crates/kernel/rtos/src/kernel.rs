@@ -25,8 +25,25 @@ pub enum Fault {
     NoProgram(TaskId),
     /// A task has used up its stack.
     Stack(TaskId),
-    /// A tick ended while the kernel was busy with the one before. Whoever executed then is charged for what it did not get.
+    /// A tick ended while the kernel was busy with the one before: another one would be lost. In an exact run, a tick ended while the
+    /// kernel was busy at all, and is charged to whoever executes next.
     Late,
+    /// A task went on for a whole tick after its work had ended, without a call, and somebody was to be picked. The scheduler has to
+    /// pick before it is told of that tick.
+    Overdue(TaskId),
+    /// A task or the world asks for a run while there is one.
+    Runs,
+}
+
+/// What is fixed for a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    /// For how many ticks.
+    pub(crate) end: u32,
+    /// The scheduler is told of the time when an event is due, and else at every tick.
+    pub(crate) told_when_due: bool,
+    /// No tick ends while the kernel is busy.
+    pub(crate) exact: bool,
 }
 
 /// What is outside of the kernel: devices, and who looks on. Called from the timer's handler.
@@ -48,7 +65,9 @@ pub struct Kernel {
     contexts: [usize; TASKS],
     idle: usize,
     now: u32,
-    end: u32,
+    plan: Plan,
+    /// Whether somebody is to be picked who is not before the running task's next call, its work having ended.
+    owes_pick: bool,
     over: bool,
     fault: Option<Fault>,
 }
@@ -63,23 +82,31 @@ impl Kernel {
             contexts: [0; TASKS],
             idle: 0,
             now: 0,
-            end: 0,
+            plan: Plan {
+                end: 0,
+                told_when_due: false,
+                exact: false,
+            },
+            owes_pick: false,
             over: false,
             fault: None,
         }
     }
 
-    /// A run of so many ticks begins. With `one_shot` the scheduler is called when an event is due, and else at every tick.
+    /// A run begins. Nobody works any more.
     pub(crate) fn begin(
         &mut self,
         hooks: &'static mut dyn Hooks,
         world: &'static mut dyn World,
-        (end, one_shot): (u32, bool),
+        plan: Plan,
     ) {
+        for work in self.work {
+            work.store(0, Relaxed);
+        }
         *self = Self {
-            glue: Glue::begin(hooks, one_shot),
+            glue: Glue::begin(hooks, plan.told_when_due),
             world: Some(world),
-            end,
+            plan,
             ..Self::new(self.work)
         };
         self.outside();
@@ -102,13 +129,29 @@ impl Kernel {
             world.ran(self.now, self.glue.running());
         }
         self.now = self.now.saturating_add(1);
-        if self.now >= self.end {
+        if self.now >= self.plan.end {
             self.over = true;
+            return true;
+        }
+        if let Some(task) = self.glue.task().filter(|_| self.owes_pick) {
+            self.fail(Fault::Overdue(task));
             return true;
         }
         self.glue.tick();
         self.outside();
-        !self.ends_work() && self.is_to_switch()
+        let goes_on = self.ends_work();
+        self.owes_pick = goes_on && self.glue.has_changed();
+        self.over || !goes_on && self.is_to_switch()
+    }
+
+    /// A handler has done its work: that of a tick, or another. `pending` says whether a tick has ended that is not handled
+    /// yet. Whether that ends the run: after a tick another one would be lost; and else it is handled next, late.
+    pub(crate) fn is_late(&mut self, of_tick: bool, pending: bool) -> bool {
+        let late = pending && !self.over && (of_tick || self.plan.exact);
+        if late {
+            self.fail(Fault::Late);
+        }
+        late
     }
 
     fn outside(&mut self) {
@@ -139,6 +182,7 @@ impl Kernel {
             None => self.idle = saved,
         }
         self.glue.pick();
+        self.owes_pick = false;
         let task = self.glue.task().filter(|_| !self.over);
         let context = task.and_then(|task| self.contexts.get(task.index()));
         match (task, context) {
@@ -200,9 +244,13 @@ impl Kernel {
         self.tell(task, Change::Released);
     }
 
-    /// What a task was blocked for has come.
+    /// What a task was blocked for has come. One that waits for a semaphore has to be given it, and this is refused.
     pub fn ready(&mut self, task: TaskId) {
-        self.tell(task, Change::Ready);
+        if self.semaphores.is_waiting(task) {
+            self.fail(Fault::Refused(Error::WrongState));
+        } else {
+            self.tell(task, Change::Ready);
+        }
     }
 
     /// Gives a semaphore: the task that has waited longest for it goes on, or it is counted.

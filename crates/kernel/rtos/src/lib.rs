@@ -19,8 +19,8 @@
 //! state needs a lock. Tasks are never masked; handlers are never interrupted.
 //!
 //! **Time in ticks.** A task that calls [`task::work`] spins until so many ticks have passed while it was executing. When the last of
-//! them ends it goes on, to its next call, before anybody else is picked, so that what ends with a tick has ended at that tick. A task that
-//! computes without that call is preempted wherever it is.
+//! them ends it goes on, to its next call, before anybody else is picked, so that what ends with a tick has ended at that tick; if
+//! somebody is to be picked, that call has to come before the next tick ends. A task that computes without that call is preempted wherever it is.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     not(target_os = "none"),
@@ -61,7 +61,7 @@ mod tests;
 
 pub use kernel::{Fault, Kernel, TASKS, World};
 #[cfg(target_os = "none")]
-pub use port::{check_registers, counter};
+pub use port::{check_registers, counter, unused_handler_stack};
 #[cfg(target_os = "none")]
 pub use system::{Run, run, unused_stack};
 

@@ -18,6 +18,7 @@ struct Semaphore {
 pub(crate) struct Semaphores {
     all: [Semaphore; SEMAPHORES],
     next: [Option<TaskId>; TASKS],
+    waits: [bool; TASKS],
 }
 
 impl Semaphores {
@@ -31,6 +32,7 @@ impl Semaphores {
         Self {
             all: [empty; SEMAPHORES],
             next: [None; TASKS],
+            waits: [false; TASKS],
         }
     }
 
@@ -42,6 +44,7 @@ impl Semaphores {
             entry.count = left;
             return Some(true);
         }
+        *self.waits.get_mut(task.index())? = true;
         *link = None;
         match entry.last.replace(task) {
             None => entry.first = Some(task),
@@ -61,6 +64,12 @@ impl Semaphores {
         if entry.first.is_none() {
             entry.last = None;
         }
+        *self.waits.get_mut(first.index())? = false;
         Some(Some(first))
+    }
+
+    /// Whether a task waits for a semaphore.
+    pub(crate) fn is_waiting(&self, task: TaskId) -> bool {
+        self.waits.get(task.index()).is_some_and(|&waits| waits)
     }
 }

@@ -15,7 +15,8 @@ pub(crate) fn go() {
     call(Call::Go);
 }
 
-/// Executes for so many ticks: those in which this task has the processor when they end.
+/// Executes for so many ticks: those in which this task has the processor when they end. Its next call has to come before another tick has ended: if
+/// somebody else is to execute by then, the run ends with [`Overdue`](crate::Fault::Overdue).
 pub fn work(ticks: u32) {
     if ticks == 0 {
         return;
@@ -51,7 +52,7 @@ pub fn delay_virtual(ticks: u32) {
     call(Call::Change(Change::DelayedVirtual(ticks)));
 }
 
-/// Waits until somebody has the task go on.
+/// Waits until somebody has the task go on. A [`ready`] that comes before this is not remembered but refused; a semaphore counts it.
 pub fn block() {
     call(Call::Change(Change::Blocked));
 }
@@ -61,7 +62,8 @@ pub fn release(task: TaskId) {
     call(Call::Release(task));
 }
 
-/// Has another task go on.
+/// Has another task go on, which is blocked or delayed. If it is not, or waits for a semaphore, that is refused, which ends the run
+/// ([`Refused`](crate::Fault::Refused)): so `ready` before [`block`] does. Where it may come first, take a semaphore.
 pub fn ready(task: TaskId) {
     call(Call::Ready(task));
 }

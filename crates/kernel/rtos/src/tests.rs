@@ -1,7 +1,7 @@
 //! The kernel without a processor: what it tells its scheduler, and when it lets somebody else execute.
 
 use crate::call::Call;
-use crate::kernel::{Fault, Kernel, TASKS, Work, World};
+use crate::kernel::{Fault, Kernel, Plan, TASKS, Work, World};
 use crate::semaphore::Semaphores;
 use crate::stack::{PAINT, unused};
 use std::cell::RefCell;
@@ -89,27 +89,34 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(events: &[u32], one_shot: bool, device: fn(u32, &mut Kernel)) -> Self {
+    fn new(events: &[u32], told_when_due: bool, device: fn(u32, &mut Kernel)) -> Self {
         let work: &'static Work = Box::leak(Box::new([const { AtomicU32::new(0) }; TASKS]));
-        let (told, row) = (Rc::default(), Rc::<RefCell<String>>::default());
-        let mut kernel = Kernel::new(work);
+        let mut machine = Self {
+            kernel: Kernel::new(work),
+            work,
+            told: Rc::default(),
+            row: Rc::default(),
+        };
+        let plan = Plan {
+            told_when_due,
+            ..of_ticks(20)
+        };
+        machine.begin(events, plan, device);
+        machine
+    }
+
+    fn begin(&mut self, events: &[u32], plan: Plan, device: fn(u32, &mut Kernel)) {
         let notes = Notes {
-            told: Rc::clone(&told),
+            told: Rc::clone(&self.told),
             ready: Vec::new(),
             events: events.to_vec(),
             now: 0,
         };
-        let device = Device(device, Rc::clone(&row));
+        let device = Device(device, Rc::clone(&self.row));
         let (notes, device) = (Box::leak(Box::new(notes)), Box::leak(Box::new(device)));
-        kernel.begin(notes, device, (20, one_shot));
-        kernel.set_context(task(0), 1000);
-        kernel.set_context(task(1), 1001);
-        Self {
-            kernel,
-            work,
-            told,
-            row,
-        }
+        self.kernel.begin(notes, device, plan);
+        self.kernel.set_context(task(0), 1000);
+        self.kernel.set_context(task(1), 1001);
     }
 
     fn call(&mut self, call: Call) -> (u32, bool) {
@@ -119,6 +126,14 @@ impl Machine {
 
     fn told(&self) -> Vec<Told> {
         std::mem::take(&mut *self.told.borrow_mut())
+    }
+}
+
+const fn of_ticks(end: u32) -> Plan {
+    Plan {
+        end,
+        told_when_due: false,
+        exact: false,
     }
 }
 
@@ -193,7 +208,7 @@ fn a_task_that_makes_no_call_is_preempted_at_the_tick() {
 }
 
 #[test]
-fn with_a_one_shot_timer_the_scheduler_is_told_when_something_is_due_and_before_any_other_call() {
+fn the_scheduler_can_be_told_when_something_is_due_and_before_any_other_call() {
     let mut machine = Machine::new(&[4, 9], true, releases_both);
     assert_eq!(machine.kernel.switch(2000), 1000);
     machine.told();
@@ -366,6 +381,108 @@ fn the_idle_task_makes_no_calls_of_tasks() {
     assert_eq!(machine.call(Call::Go), (0, false));
     assert!(machine.call(Call::Work(1)).1);
     assert_eq!(machine.kernel.finish(), Some(Fault::NotATask));
+}
+
+#[test]
+fn a_task_that_goes_on_for_a_tick_after_its_work_is_a_fault_if_somebody_was_to_be_picked() {
+    for told_when_due in [false, true] {
+        let mut machine = Machine::new(&[2, 10], told_when_due, releases_both);
+        machine.kernel.switch(2000);
+        machine.call(Call::Work(2));
+        assert!(!machine.kernel.tick());
+        assert!(!machine.kernel.tick(), "an event was due, and it goes on");
+        // No call with which anybody is picked.
+        machine.call(Call::Now);
+        machine.told();
+        assert!(machine.kernel.tick());
+        assert_eq!(machine.told(), [], "no time before a pick");
+        assert_eq!(machine.kernel.switch(1010), 2000);
+        assert_eq!(machine.kernel.finish(), Some(Fault::Overdue(task(0))));
+        assert_eq!(*machine.row.borrow(), "000");
+
+        // If nobody was, it may go on; and so it may if it makes a call in time.
+        let mut machine = Machine::new(&[3, 10], told_when_due, releases_both);
+        machine.kernel.switch(2000);
+        machine.call(Call::Work(2));
+        assert!(!machine.kernel.tick());
+        assert!(!machine.kernel.tick());
+        assert!(machine.kernel.tick(), "it is preempted");
+        assert_eq!(machine.kernel.switch(1010), 1010);
+        machine.call(Call::Work(1));
+        machine.kernel.release(task(2));
+        assert!(!machine.kernel.tick());
+        assert!(machine.call(Call::Work(1)).1);
+        assert_eq!(machine.kernel.switch(1011), 1011);
+        assert!(!machine.kernel.tick());
+        assert_eq!(machine.kernel.finish(), None);
+    }
+}
+
+#[test]
+fn time_comes_before_a_pick() {
+    let mut machine = Machine::new(&[9], true, releases_both);
+    machine.told();
+    // The timer is faster than the idle task.
+    assert!(machine.kernel.tick());
+    assert_eq!(machine.kernel.switch(2000), 1000);
+    assert_eq!(machine.told(), [Told::Timer(1), Told::Picked]);
+}
+
+#[test]
+fn a_tick_that_ends_in_a_handler_is_late_in_an_exact_run_and_after_a_tick() {
+    for (exact, of_tick, late) in [
+        (false, false, false),
+        (false, true, true),
+        (true, false, true),
+        (true, true, true),
+    ] {
+        let mut machine = Machine::new(&[], false, releases_both);
+        let plan = Plan {
+            exact,
+            ..of_ticks(20)
+        };
+        machine.begin(&[], plan, releases_both);
+        machine.kernel.switch(2000);
+        assert!(!machine.kernel.is_late(of_tick, false));
+        assert_eq!(machine.kernel.is_late(of_tick, true), late);
+        assert!(!machine.kernel.is_late(of_tick, true) || !late, "said once");
+        assert_eq!(machine.kernel.is_over(), late);
+        assert_eq!(machine.kernel.finish(), late.then_some(Fault::Late));
+    }
+}
+
+#[test]
+fn a_run_begins_without_the_work_of_the_one_before() {
+    let mut machine = Machine::new(&[], false, releases_both);
+    machine.kernel.switch(2000);
+    machine.call(Call::Work(7));
+    machine.kernel.tick();
+    assert_eq!(machine.work[0].load(Relaxed), 6);
+    machine.kernel.finish();
+    machine.begin(&[], of_ticks(20), releases_both);
+    assert_eq!(machine.work[0].load(Relaxed), 0);
+}
+
+#[test]
+fn who_waits_for_a_semaphore_is_not_readied_but_given_it() {
+    let mut machine = Machine::new(&[], false, releases_both);
+    machine.kernel.switch(2000);
+    machine.call(Call::Take(3));
+    assert_eq!(machine.kernel.switch(1010), 1001);
+    machine.call(Call::Take(3));
+    machine.kernel.switch(1011);
+    machine.kernel.give(3);
+    machine.told();
+    assert_eq!(machine.kernel.switch(2000), 1010);
+    // It has it, and is blocked for something else now.
+    machine.call(Call::Change(Change::Blocked));
+    machine.kernel.ready(task(0));
+    assert!(!machine.kernel.is_over());
+    machine.told();
+    machine.kernel.ready(task(1));
+    assert_eq!(machine.told(), [], "it is still in the queue");
+    let refused = Fault::Refused(Error::WrongState);
+    assert_eq!(machine.kernel.finish(), Some(refused));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use vestal_hsf::{
     nodes,
 };
 use vestal_kernel::flat::{Alarms, Flat, Queue, Scan};
-use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task};
+use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task, unused_handler_stack};
 
 vestal_kernel::image!(main);
 
@@ -200,7 +200,8 @@ fn row(
     let what = Run {
         ticks: TICKS,
         micros: 4000,
-        one_shot: false,
+        told_when_due: false,
+        exact: true,
         programs: programs.get(..all).unwrap_or(&programs),
     };
     let ran = run(&mut counted, &mut Nothing, &what).is_ok();
@@ -260,5 +261,7 @@ fn main() -> u32 {
         b"tasks" => (1..=6).all(|tasks| rows((6, tasks), scale)),
         _ => false,
     };
-    u32::from(!right)
+    // With 36 tasks, whatever the scheduler, handlers use far less than their stack.
+    let (unused, all) = unused_handler_stack();
+    u32::from(!right || all.saturating_sub(unused) > all / 4)
 }

@@ -4,8 +4,13 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use vestal_hsf::{Error, Everything, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId, nodes};
-use vestal_kernel::{Fault, Kernel, Run, World, check_registers, console, run, task, unused_stack};
+use vestal_hsf::{
+    Change, Error, Everything, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId, nodes,
+};
+use vestal_kernel::{
+    Fault, Kernel, Run, World, check_registers, console, run, task, unused_handler_stack,
+    unused_stack,
+};
 
 vestal_kernel::image!(main);
 
@@ -20,6 +25,9 @@ fn main() -> u32 {
         b"semaphores" => semaphores(),
         b"stack" => stack(),
         b"faults" => faults(),
+        b"rules" => rules(),
+        b"late" => late(),
+        b"nested" => nested(),
         _ => false,
     };
     u32::from(!right)
@@ -81,14 +89,19 @@ fn one_server() -> Result<System, Error> {
     Ok(hsf)
 }
 
-fn runs(hsf: &mut System, row: &mut Row, ticks: u32, programs: &[fn(TaskId)]) -> Result<(), Fault> {
-    let what = Run {
+/// Ticks of 1 ms, of which the scheduler is told.
+fn ticks(ticks: u32, programs: &[fn(TaskId)]) -> Run<'_> {
+    Run {
         ticks,
         micros: 1000,
-        one_shot: false,
+        told_when_due: false,
+        exact: false,
         programs,
-    };
-    run(hsf, row, &what)
+    }
+}
+
+fn runs(hsf: &mut System, row: &mut Row, many: u32, programs: &[fn(TaskId)]) -> Result<(), Fault> {
+    run(hsf, row, &ticks(many, programs))
 }
 
 fn show(row: &Row) {
@@ -222,7 +235,11 @@ fn stack() -> bool {
         console::write_number(u32::try_from(words).unwrap_or(u32::MAX));
         console::write(" ");
     }
-    console::write("words of stack\n");
+    let (unused, all) = unused_handler_stack();
+    let handlers = all.saturating_sub(unused);
+    console::write("words of stack, and of the handlers' ");
+    console::write_number(u32::try_from(handlers).unwrap_or(u32::MAX));
+    console::write("\n");
     let [first, second, third] = used;
     let too_deep: [fn(TaskId); 5] = [
         too_much::<13>,
@@ -236,7 +253,27 @@ fn stack() -> bool {
         let ran = one_server().map(|mut hsf| runs(&mut hsf, &mut row, 20, &programs));
         ran == Ok(Err(Fault::Stack(TaskId::new(2))))
     });
-    well.is_ok() && first == third && second > first.saturating_add(4 * 8) && found
+    // Something of theirs was used, and far less than there is.
+    let bounded = (16..256).contains(&handlers);
+    well.is_ok() && bounded && first == third && second > first.saturating_add(4 * 8) && found
+}
+
+/// Programs, a device, and how the run ends.
+type Case<'a> = (&'a [fn(TaskId)], fn(u32, &mut Kernel), Result<(), Fault>);
+
+/// Runs of eight ticks. Whether all of them end as is expected.
+fn all_end_so(cases: &[Case<'_>]) -> bool {
+    let mut right = true;
+    for &(programs, device, expected) in cases {
+        let mut row = Row {
+            signs: [0; TICKS],
+            device,
+        };
+        let ran = one_server().map(|mut hsf| runs(&mut hsf, &mut row, 8, programs));
+        show(&row);
+        right &= ran == Ok(expected);
+    }
+    right
 }
 
 /// What a task or an interrupt does wrong ends the run, and says so.
@@ -259,7 +296,6 @@ fn faults() -> bool {
             kernel.ready(TaskId::new(0));
         }
     }
-    type Case<'a> = (&'a [fn(TaskId)], fn(u32, &mut Kernel), Result<(), Fault>);
     let cases: [Case<'_>; 6] = [
         (&[unknown, shallow, shallow], at_first, Err(Fault::Unknown)),
         (
@@ -284,15 +320,159 @@ fn faults() -> bool {
         ),
         (&[returns, shallow, shallow], at_first, Ok(())),
     ];
+    all_end_so(&cases)
+}
+
+/// A task computes on after its work, one that waits for a semaphore is readied, a task and the world ask for a run.
+fn rules() -> bool {
+    fn goes_on(_: TaskId) {
+        task::work(2);
+        loop {
+            core::hint::black_box(task::now());
+        }
+    }
+    fn releases_later(now: u32, kernel: &mut Kernel) {
+        at_first(now, kernel);
+        if now == 2 {
+            kernel.release(TaskId::new(0));
+        }
+    }
+    fn readies_waiting(now: u32, kernel: &mut Kernel) {
+        at_first(now, kernel);
+        if now == 3 {
+            kernel.ready(TaskId::new(0));
+        }
+    }
+    fn waits(_: TaskId) {
+        task::take(1);
+    }
+    let cases: [Case<'_>; 3] = [
+        (
+            &[goes_on, shallow, shallow],
+            releases_later,
+            Err(Fault::Overdue(TaskId::new(0))),
+        ),
+        (
+            &[waits, shallow, shallow],
+            readies_waiting,
+            Err(Fault::Refused(Error::WrongState)),
+        ),
+        (&[has_a_run, shallow, shallow], has_a_run_too, Ok(())),
+    ];
+    all_end_so(&cases) && REFUSED.load(Relaxed) == 2
+}
+
+/// Executes nobody, and sees nothing.
+struct Nobody;
+
+impl Hooks for Nobody {
+    fn timer(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn next_timer(&self) -> u32 {
+        1
+    }
+
+    fn pick(&mut self) -> Pick {
+        Pick::Idle
+    }
+
+    fn task(&mut self, _: TaskId, _: Change) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl World for Nobody {
+    fn ran(&mut self, _: u32, _: Pick) {}
+
+    fn instant(&mut self, _: u32, _: &mut Kernel) {}
+}
+
+/// Runs that were refused because there was one.
+static REFUSED: AtomicU32 = AtomicU32::new(0);
+
+fn asks_for_a_run() {
+    if run(&mut Nobody, &mut Nobody, &ticks(1, &[])) == Err(Fault::Runs) {
+        REFUSED.store(REFUSED.load(Relaxed).saturating_add(1), Relaxed);
+    }
+}
+
+fn has_a_run(_: TaskId) {
+    asks_for_a_run();
+    task::work(1);
+    task::wait_period();
+}
+
+fn has_a_run_too(now: u32, kernel: &mut Kernel) {
+    at_first(now, kernel);
+    if now == 4 {
+        asks_for_a_run();
+    }
+}
+
+/// So many instructions and more.
+fn takes(instructions: u32) {
+    for step in 0..instructions {
+        core::hint::black_box(step);
+    }
+}
+
+/// A tick that ends while the kernel is busy is handled next: it ends the run if that was with another tick, or if the run is to be exact.
+fn late() -> bool {
+    fn asks(_: TaskId) {
+        loop {
+            core::hint::black_box(task::now());
+        }
+    }
+    fn takes_a_tick(now: u32, kernel: &mut Kernel) {
+        at_first(now, kernel);
+        if now == 3 {
+            takes(10_000);
+        }
+    }
+    fn takes_a_part_of_one(now: u32, kernel: &mut Kernel) {
+        at_first(now, kernel);
+        takes(500);
+    }
+    type Case = (fn(u32, &mut Kernel), bool, Result<(), Fault>);
+    let cases: [Case; 4] = [
+        (at_first, false, Ok(())),
+        (at_first, true, Err(Fault::Late)),
+        (takes_a_tick, false, Err(Fault::Late)),
+        (takes_a_part_of_one, false, Ok(())),
+    ];
     let mut right = true;
-    for (programs, device, expected) in cases {
+    for (device, exact, expected) in cases {
         let mut row = Row {
             signs: [0; TICKS],
             device,
         };
-        let ran = one_server().map(|mut hsf| runs(&mut hsf, &mut row, 8, programs));
+        let programs: [fn(TaskId); 3] = [asks, shallow, shallow];
+        let what = Run {
+            exact,
+            ..ticks(100, &programs)
+        };
+        let ran = one_server().map(|mut hsf| run(&mut hsf, &mut row, &what));
         show(&row);
         right &= ran == Ok(expected);
     }
     right
+}
+
+/// A call in a handler ends the image.
+fn nested() -> bool {
+    fn device(now: u32, kernel: &mut Kernel) {
+        at_first(now, kernel);
+        if now == 2 {
+            console::write("a handler makes a call\n");
+            task::delay(1);
+        }
+    }
+    let mut row = Row {
+        signs: [0; TICKS],
+        device,
+    };
+    let ran = one_server().map(|mut hsf| runs(&mut hsf, &mut row, 8, &[shallow, shallow, shallow]));
+    ran.is_err()
 }

@@ -119,7 +119,8 @@ fn ends_well(
     let what = Run {
         ticks,
         micros: 1000,
-        one_shot: false,
+        told_when_due: false,
+        exact: true,
         programs,
     };
     run(hooks, world, &what) == Ok(())

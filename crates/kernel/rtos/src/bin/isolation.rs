@@ -141,7 +141,8 @@ fn counts(capacity: u32, share: u32, urgent: fn(TaskId)) -> Option<Counts> {
     let what = Run {
         ticks: TICKS,
         micros: MICROS,
-        one_shot: false,
+        told_when_due: false,
+        exact: false,
         programs: &[urgent, computes],
     };
     run(&mut counted, &mut device, &what).ok()?;

@@ -235,7 +235,8 @@ fn one_system(reader: &mut Reader, hsf: &mut System, servers: u32) -> Option<()>
     let what = Run {
         ticks,
         micros: 2000,
-        one_shot: one_shot != 0,
+        told_when_due: one_shot != 0,
+        exact: true,
         programs: programs.get(..tasks)?,
     };
     if let Err(fault) = run(hsf, &mut world, &what) {
@@ -244,7 +245,8 @@ fn one_system(reader: &mut Reader, hsf: &mut System, servers: u32) -> Option<()>
             Fault::Unknown | Fault::NotATask => "a call is not known\n",
             Fault::NoProgram(_) => "a task has no program\n",
             Fault::Stack(_) => "a stack is used up\n",
-            Fault::Late => "a tick was too short\n",
+            Fault::Late | Fault::Overdue(_) => "a tick was too short\n",
+            Fault::Runs => "there is a run\n",
         });
         return None;
     }

@@ -1,5 +1,6 @@
 //! Cortex-M3: vectors and start-up, SVC, PendSV and SysTick at one priority.
 
+use super::register::Register;
 use crate::system;
 use core::arch::{asm, global_asm};
 use vestal_hsf::TaskId;
@@ -81,12 +82,18 @@ global_asm!(
 );
 
 /// SysTick's control, reload and current value; interrupt control; priorities of the system's handlers.
-const SYST_CSR: *mut u32 = 0xE000_E010 as *mut u32;
-const SYST_RVR: *mut u32 = 0xE000_E014 as *mut u32;
-const SYST_CVR: *mut u32 = 0xE000_E018 as *mut u32;
-const ICSR: *mut u32 = 0xE000_ED04 as *mut u32;
-const SHPR2: *mut u32 = 0xE000_ED1C as *mut u32;
-const SHPR3: *mut u32 = 0xE000_ED20 as *mut u32;
+// SAFETY: this word is a register of the processor, and what it does it does to the processor's exceptions and timer alone.
+const SYST_CSR: Register = unsafe { Register::at(0xE000_E010) };
+// SAFETY: as above.
+const SYST_RVR: Register = unsafe { Register::at(0xE000_E014) };
+// SAFETY: as above.
+const SYST_CVR: Register = unsafe { Register::at(0xE000_E018) };
+// SAFETY: as above.
+const ICSR: Register = unsafe { Register::at(0xE000_ED04) };
+// SAFETY: as above.
+const SHPR2: Register = unsafe { Register::at(0xE000_ED1C) };
+// SAFETY: as above.
+const SHPR3: Register = unsafe { Register::at(0xE000_ED20) };
 const PENDSVSET: u32 = 1 << 28;
 const PENDSTSET: u32 = 1 << 26;
 const PENDSTCLR: u32 = 1 << 25;
@@ -99,44 +106,32 @@ const TWICE_CYCLES_PER_MICRO: u32 = 50;
 /// The timer has 24 bits.
 const MOST: u32 = 0xFF_FFFF;
 
-fn get(register: *mut u32) -> u32 {
-    // SAFETY: the constants above are the only arguments: registers of the processor, which are words. Reading the timer's
-    // control clears a flag that nobody looks at.
-    unsafe { register.read_volatile() }
-}
-
-fn set(register: *mut u32, value: u32) {
-    // SAFETY: the constants above are the only arguments: registers of the processor, which are words and may be written in handlers
-    // and out of them.
-    unsafe { register.write_volatile(value) };
-}
-
 /// One priority for SVC, PendSV and SysTick. Faults are above it.
 pub(super) fn prepare() {
-    set(SHPR2, 0x8000_0000);
-    set(SHPR3, 0x8080_0000);
+    SHPR2.set(0x8000_0000);
+    SHPR3.set(0x8080_0000);
 }
 
 pub(crate) fn start_timer(micros: u32) {
     let cycles = micros.saturating_mul(TWICE_CYCLES_PER_MICRO) / 2;
-    set(SYST_RVR, cycles.saturating_sub(1).clamp(1, MOST));
-    set(SYST_CVR, 0);
+    SYST_RVR.set(cycles.saturating_sub(1).clamp(1, MOST));
+    SYST_CVR.set(0);
     // On, with an interrupt, by the processor's clock.
-    set(SYST_CSR, 7);
+    SYST_CSR.set(7);
 }
 
 pub(crate) fn stop_timer() {
-    set(SYST_CSR, 0);
-    set(ICSR, PENDSTCLR);
+    SYST_CSR.set(0);
+    ICSR.set(PENDSTCLR);
 }
 
 /// Whether a tick has ended that is not handled yet. A second one before that would be lost.
 pub(crate) fn tick_is_pending() -> bool {
-    get(ICSR) & PENDSTSET != 0
+    ICSR.get() & PENDSTSET != 0
 }
 
 fn pend_switch() {
-    set(ICSR, PENDSVSET);
+    ICSR.set(PENDSVSET);
 }
 
 extern "C" fn tick() {
@@ -184,7 +179,7 @@ pub(crate) fn frame(words: &mut [u32], task: usize, body: fn(TaskId)) -> usize {
     let [_, _, _, _, _, _, _, _, r0, r1, _, _, _, _, pc, psr] = frame;
     let word = |address: usize| u32::try_from(address).unwrap_or(0);
     *r0 = word(task);
-    *r1 = word(body as usize);
+    *r1 = word((body as *const ()).expose_provenance());
     let begin: extern "C" fn(u32, usize) -> ! = super::begin;
     // The lowest bit of an address says Thumb; here the flags do.
     *pc = word(begin as usize) & !1;
@@ -252,6 +247,7 @@ global_asm!(
     "pop {{r4-r11, pc}}",
 );
 
+// SAFETY: it is defined above, takes and returns a word, keeps what callers expect to be kept, and reads and writes its own frame alone.
 unsafe extern "C" {
     safe fn kernel_registers(seed: u32) -> u32;
 }
@@ -265,26 +261,26 @@ pub fn check_registers(seed: u32) -> bool {
 
 /// SysTick's current value, to count with: what it counts for an instruction under `-icount` is to be measured.
 pub mod counter {
-    use super::{MOST, SYST_CSR, SYST_CVR, SYST_RVR, get, set};
+    use super::{MOST, SYST_CSR, SYST_CVR, SYST_RVR};
     use core::arch::asm;
 
     /// The counter. It is started if the timer does not run.
     #[must_use]
     pub fn read() -> u32 {
-        if get(SYST_CSR) & 1 == 0 {
-            set(SYST_RVR, MOST);
-            set(SYST_CVR, 0);
+        if SYST_CSR.get() & 1 == 0 {
+            SYST_RVR.set(MOST);
+            SYST_CVR.set(0);
             // On, without an interrupt.
-            set(SYST_CSR, 5);
+            SYST_CSR.set(5);
         }
-        get(SYST_CVR)
+        SYST_CVR.get()
     }
 
     /// What it counted between two readings, less than a tick apart.
     #[must_use]
     pub fn between(before: u32, after: u32) -> u32 {
         // It counts down, and begins anew from the reload value.
-        let around = get(SYST_RVR).wrapping_add(1);
+        let around = SYST_RVR.get().wrapping_add(1);
         match before.checked_sub(after) {
             Some(units) => units,
             None => before.wrapping_add(around).wrapping_sub(after),

@@ -1,6 +1,7 @@
-//! riscv32, QEMU's board `virt`: machine mode alone. Every trap saves all registers on the stack of whoever it interrupts and goes on
-//! on the handlers' stack; traps are masked until it returns.
+//! riscv32, QEMU's board `virt`: machine mode alone. Every trap saves all registers but gp and tp, which nobody uses, on the stack of whoever it interrupts and
+//! goes on on the handlers' stack; traps are masked until it returns.
 
+use super::register::Register;
 use crate::system;
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -50,6 +51,11 @@ global_asm!(
     "mv sp, a0",
     "lw t0, 0(sp)",
     "csrw mepc, t0",
+    // Whoever was interrupted between lr.w and sc.w must not find somebody else's reservation: this ends any.
+    ".option push",
+    ".option arch, +a",
+    "sc.w zero, t0, (sp)",
+    ".option pop",
     "lw x1, 4(sp)",
     ".irp n, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
     "lw x\\n, 4 * \\n(sp)",
@@ -61,10 +67,14 @@ global_asm!(
 );
 
 /// Words of the core-local interruptor; `mtime` counts at 10 MHz.
-const MTIMECMP: *mut u32 = 0x0200_4000 as *mut u32;
-const MTIMECMP_HIGH: *mut u32 = 0x0200_4004 as *mut u32;
-const MTIME: *mut u32 = 0x0200_BFF8 as *mut u32;
-const MTIME_HIGH: *mut u32 = 0x0200_BFFC as *mut u32;
+// SAFETY: this word is a register of the board, and the timer's next interrupt alone depends on it.
+const MTIMECMP: Register = unsafe { Register::at(0x0200_4000) };
+// SAFETY: as above.
+const MTIMECMP_HIGH: Register = unsafe { Register::at(0x0200_4004) };
+// SAFETY: as above.
+const MTIME: Register = unsafe { Register::at(0x0200_BFF8) };
+// SAFETY: as above.
+const MTIME_HIGH: Register = unsafe { Register::at(0x0200_BFFC) };
 const CYCLES_PER_MICRO: u32 = 10;
 /// How long a tick is, in these cycles.
 static TICK: AtomicU32 = AtomicU32::new(0);
@@ -72,27 +82,17 @@ static TICK: AtomicU32 = AtomicU32::new(0);
 const TIMER: u32 = 0x8000_0007;
 const ECALL: u32 = 11;
 
-fn get(register: *mut u32) -> u32 {
-    // SAFETY: the constants above are the only arguments: registers of the board, which are words.
-    unsafe { register.read_volatile() }
-}
-
-fn set(register: *mut u32, value: u32) {
-    // SAFETY: as above, and only the timer's next interrupt depends on them.
-    unsafe { register.write_volatile(value) };
-}
-
 fn set_timer(at: u64) {
     // Never too early on the way.
-    set(MTIMECMP_HIGH, u32::MAX);
-    set(MTIMECMP, (at & 0xFFFF_FFFF) as u32);
-    set(MTIMECMP_HIGH, (at >> 32) as u32);
+    MTIMECMP_HIGH.set(u32::MAX);
+    MTIMECMP.set((at & 0xFFFF_FFFF) as u32);
+    MTIMECMP_HIGH.set((at >> 32) as u32);
 }
 
 fn time() -> u64 {
     loop {
-        let (high, low) = (get(MTIME_HIGH), get(MTIME));
-        if get(MTIME_HIGH) == high {
+        let (high, low) = (MTIME_HIGH.get(), MTIME.get());
+        if MTIME_HIGH.get() == high {
             return u64::from(high) << 32 | u64::from(low);
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn stop_timer() {
 
 /// The next tick is a tick after the last one, however late this one was handled.
 fn next_tick() {
-    let last = u64::from(get(MTIMECMP_HIGH)) << 32 | u64::from(get(MTIMECMP));
+    let last = u64::from(MTIMECMP_HIGH.get()) << 32 | u64::from(MTIMECMP.get());
     set_timer(last.saturating_add(TICK.load(Ordering::Relaxed).into()));
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn frame(words: &mut [u32], task: usize, body: fn(TaskId)) -> usize {
     let [pc, _, _, _, _, _, _, _, _, _, a0, a1, ..] = frame;
     let word = |address: usize| u32::try_from(address).unwrap_or(0);
     *a0 = word(task);
-    *a1 = word(body as usize);
+    *a1 = word((body as *const ()).expose_provenance());
     let begin: extern "C" fn(u32, usize) -> ! = super::begin;
     *pc = word(begin as usize);
     frame.as_mut_ptr().expose_provenance()
@@ -243,6 +243,7 @@ global_asm!(
     "ret",
 );
 
+// SAFETY: it is defined above, takes and returns a word, keeps what callers expect to be kept, and reads and writes its own frame alone.
 unsafe extern "C" {
     safe fn kernel_registers(seed: u32) -> u32;
 }
