@@ -35,6 +35,8 @@ pub(crate) struct TestResult {
     chosen: Parameters,
     sound: bool,
     is_upper_bound: bool,
+    /// Whether it is for levels of which some are promised no deadlines.
+    is_for_levels: bool,
 }
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
@@ -50,14 +52,14 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     servers::warn(&tests, &set, output);
     let circumstances = (&given, overheads.as_ref());
     let results = ask((&args.file, &set), (&tests, &named), circumstances, output)?;
-    let exit = Exit::holds(holds(args, &results));
+    let exit = Exit::holds(holds(args, &set, &results));
     if let Some(overheads) = &overheads {
         output.human(&format!("{}\n\n", overheads.in_words()));
     }
     for result in &results {
         output.human(&section(result, &set, output));
     }
-    output.human(&conclusion(&set, &results, output.painter()));
+    output.human(&conclusion(&set, &results, args, output.painter()));
     if let Some(path) = &args.emit {
         match results.iter().find(|result| result.is_proved()) {
             Some(proved) if !proved.chosen.is_empty() => {
@@ -178,7 +180,8 @@ fn wanted_tests<'a>(
             let applies = test.is_for_job_sets != set.jobs.is_empty()
                 && test.is_for_several_cpus == several
                 && (has_servers || !test.is_for_servers);
-            if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
+            let is_meant = args.all || (test.is_sound() && levels::are_meant(test, set));
+            if applies && !is_among(&wanted, test) && is_meant {
                 wanted.push(test);
             }
         }
@@ -235,16 +238,22 @@ fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rule for the exit code: all tests asked for by name, else any sound one.
-fn holds(args: &AnalyzeArgs, results: &[TestResult]) -> bool {
+/// The rule for the exit code: all tests asked for by name, else any sound one that says what the file asks for.
+fn holds(args: &AnalyzeArgs, set: &TaskSet, results: &[TestResult]) -> bool {
     if args.all || args.tests.is_empty() {
-        results.iter().any(TestResult::is_proved)
+        results.iter().any(|result| result.answers(args, set))
     } else {
         results.iter().all(TestResult::is_proved)
     }
 }
 
 impl TestResult {
+    /// Whether it proves what was asked for: by name, or what the levels of the file stand for.
+    fn answers(&self, args: &AnalyzeArgs, set: &TaskSet) -> bool {
+        let asks_for_this = !args.all && !args.tests.is_empty();
+        self.is_proved() && (asks_for_this || !self.is_for_levels || levels::are_named(set))
+    }
+
     pub(crate) fn new(
         test: &Test,
         set: &TaskSet,
@@ -304,6 +313,7 @@ impl TestResult {
             chosen,
             sound: test.is_sound(),
             is_upper_bound: test.is_upper_bound,
+            is_for_levels: levels::is_for_levels(test),
         }
     }
 
@@ -480,12 +490,19 @@ fn job_order(chosen: &Parameters, set: &TaskSet) -> String {
     text
 }
 
-fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String {
-    let proved: Vec<String> = results
-        .iter()
-        .filter(|result| result.is_proved())
-        .map(|result| result.said.name())
-        .collect();
+fn conclusion(
+    set: &TaskSet,
+    results: &[TestResult],
+    args: &AnalyzeArgs,
+    painter: Painter,
+) -> String {
+    let mut proved = results.iter().filter(|result| result.is_proved());
+    let promised = match proved.any(|result| result.is_for_levels) {
+        true => levels::promised(set),
+        false => String::new(),
+    };
+    let proved = results.iter().filter(|result| result.answers(args, set));
+    let proved: Vec<String> = proved.map(|result| result.said.name()).collect();
     let name = if set.name.is_empty() {
         "The task set"
     } else {
@@ -493,12 +510,12 @@ fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String
     };
     if proved.is_empty() {
         return format!(
-            "{name} is {} schedulable by any of these tests.\n",
+            "{name} is {} schedulable by any of these tests.\n{promised}",
             painter.paint(Style::Bad, "not proved")
         );
     }
     format!(
-        "{name} is {} by {}.\n",
+        "{name} is {} by {}.\n{promised}",
         painter.paint(Style::Good, "schedulable"),
         proved.join(", ")
     )

@@ -118,10 +118,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
     let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
     let is_proved = session.system.proved_by().is_some();
-    let guaranteed = match is_proved {
-        true => totals.missed_guaranteed,
-        false => 0,
-    };
+    let guaranteed = u64::from(is_proved) * totals.missed_guaranteed;
     let level = |level| session.set.level_name(level).to_owned();
     let modes = figures.mode_changes().iter().map(|change| ModeChange {
         at_ns: change.at.as_nanos(),
