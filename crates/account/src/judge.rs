@@ -148,6 +148,8 @@ pub struct Judge {
     told: Vec<Told>,
     /// The clock when the last body began: on a CPU of a frame table none begins before the one before it has ended.
     body_since: u64,
+    /// Whose body it is, until it has ended.
+    body: Option<Thread>,
     /// If there is one: when its threads had the CPU.
     presences: Presences,
 }
@@ -171,6 +173,7 @@ impl Judge {
             records: Vec::new(),
             told: Vec::new(),
             body_since: 0,
+            body: None,
             presences: Presences::default(),
         }
     }
@@ -419,6 +422,7 @@ impl Judge {
             self.occupancy.end(now);
         } else if duty == Duty::JobStart {
             self.body_since = now;
+            self.body = Some(thread);
         }
     }
 
@@ -457,7 +461,16 @@ impl Judge {
     /// stolen: a thread that got the CPU late meanwhile has noted the same theft.
     fn by_others(&self, thread: Option<Thread>, window: (u64, u64), waited: u64) -> u64 {
         let known = self.stolen.within(window.0, window.1).nanos;
-        let by_others = self.presences.by_others(thread, window, waited);
+        // Who has not left yet, or whose body goes on, may have had it since.
+        let own = thread.map(Thread::index);
+        let threads = self.threads.iter().enumerate();
+        let others = threads.filter(|&(index, _)| Some(index) != own);
+        let present = others.filter_map(|(_, state)| state.got);
+        let body = self
+            .body
+            .filter(|_| thread.is_some() && self.body != thread);
+        let present = present.chain(body.map(|_| self.body_since));
+        let by_others = self.presences.by_others(thread, window, (waited, present));
         by_others.saturating_sub(known)
     }
 

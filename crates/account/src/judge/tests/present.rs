@@ -170,6 +170,53 @@ fn a_theft_that_a_late_thread_and_a_job_saw_counts_once() {
     }
 }
 
+/// A worker that has woken the next one sleeps, which is a fault, and is ready for the 6 ms that the body of that one lasts. Neither these are
+/// stolen, nor what a thread has that has not left yet.
+#[test]
+fn what_the_body_of_another_job_takes_is_not_stolen_from_a_worker_that_should_have_waited() {
+    let gaps = |has_ended: bool, dispatcher: Option<u64>| {
+        let mut judge = judge(Rules {
+            common: true,
+            ..ENFORCED
+        });
+        let (own, other) = (Thread::Worker(LO), Thread::Worker(HI));
+        let interval = |thread, duty, [began, now]: [u64; 2], executed, counted| {
+            Note::Interval(Interval {
+                thread,
+                duty,
+                began,
+                now,
+                cpu: (0, executed),
+                counted,
+                alone: false,
+                waits: duty == Duty::JobEnd,
+            })
+        };
+        judge.take(begins(HI, 0));
+        judge.take(interval(other, Duty::JobStart, [12 * MS, 12 * MS], 0, None));
+        if has_ended {
+            judge.take(ends(HI, 0, 6 * MS, 18 * MS));
+        }
+        judge.take_all(dispatcher.map(|now| Note::Begin {
+            thread: Thread::Dispatcher,
+            wanted: Wanted::Since(now),
+            now,
+            burned: 0,
+        }));
+        let counted = Some(Waited {
+            nanos: 7 * MS,
+            times: 2,
+        });
+        judge.take(interval(own, Duty::JobEnd, [10 * MS, 20 * MS], MS, counted));
+        judge.gaps()
+    };
+    let stolen = |nanos| vec![(20 * MS, nanos)];
+    // Its beginning and its body.
+    assert_eq!(gaps(true, None), stolen(MS - 2 * SWITCH_NANOS_MAX));
+    assert_eq!(gaps(false, None), []);
+    assert_eq!(gaps(true, Some(19 * MS)), []);
+}
+
 /// A worker is ready for 6 ms of 10 and has no CPU. Of these the watchdog, which lives there, has some before it says that it waits
 /// again: those are the run's own, however slow it is.
 #[test]
