@@ -102,7 +102,8 @@ impl Note {
                 alone,
             } => {
                 let head = head(2, u64::from(alone), thread.index());
-                words(head, [or_none(since), now, began, waited])
+                let Waited { nanos, times } = waited;
+                words(head, [or_none(since), now, began, nanos, times])
             }
             Self::Idle => words(head(3, 0, 0), []),
             Self::Interval(interval) => interval_words(interval),
@@ -152,7 +153,7 @@ impl Note {
                 since: some(a),
                 now: b,
                 began: c,
-                waited: d,
+                waited: Waited { nanos: d, times: e },
                 alone: small == 1,
             },
             3 => Self::Idle,
@@ -447,7 +448,7 @@ mod tests {
                 since,
                 now,
                 began: 9,
-                waited,
+                waited: Waited { nanos: 3, times: 2 },
                 alone,
             }),
         );

@@ -122,6 +122,8 @@ struct ThreadState {
     got: Option<u64>,
     /// What it slept by itself after that and before its interval began, in nanoseconds.
     slept: u64,
+    /// The clock when its last interval ended, if it had one.
+    closed: Option<u64>,
     /// Its CPU clock, as it noted it last.
     cpu: u64,
 }
@@ -146,6 +148,8 @@ pub struct Judge {
     told: Vec<Told>,
     /// The clock when the last body began: on a CPU of a frame table none begins before the one before it has ended.
     body_since: u64,
+    /// Whose body it is, until it has ended.
+    body: Option<Thread>,
     /// If there is one: when its threads had the CPU.
     presences: Presences,
 }
@@ -169,6 +173,7 @@ impl Judge {
             records: Vec::new(),
             told: Vec::new(),
             body_since: 0,
+            body: None,
             presences: Presences::default(),
         }
     }
@@ -314,7 +319,7 @@ impl Judge {
         thread: Thread,
         since: Option<u64>,
         (now, began): (u64, u64),
-        waited: u64,
+        waited: Waited,
         alone: bool,
     ) {
         // The interval seems to begin later than `now`, or than others of the run left the CPU since, by what was taken
@@ -328,23 +333,39 @@ impl Judge {
         };
         // What it waited until `now` may be in what the kernel counted.
         let before = now.saturating_sub(since.unwrap_or(now));
-        self.miss(thread, (now, began), lost, waited.saturating_sub(before));
+        let sleeps = waited.times > self.wakes_up(thread, since);
+        let waited = waited.nanos;
+        let of_gap = waited.saturating_sub(before);
+        self.miss(thread, (now, began), lost, (of_gap, sleeps));
         let state = self.threads.get_mut(thread.index());
         if let Some(unexplained) = state.and_then(|state| state.unexplained.take()) {
             self.note_unexplained(unexplained, waited);
         }
     }
 
+    /// How often a thread that was wanted `since` an instant has got the CPU for that. Where its last interval ended just before, or
+    /// where that is not known, it may not have lost the CPU at all: then what the kernel counts may be a sleep.
+    fn wakes_up(&self, thread: Thread, since: Option<u64>) -> u64 {
+        let state = self.threads.get(thread.index());
+        let closed = state.and_then(|state| state.closed);
+        let slept = closed
+            .zip(since)
+            .is_some_and(|(closed, since)| since.saturating_sub(closed) >= SWITCH_NANOS_MAX);
+        u64::from(slept)
+    }
+
     /// A thread got the CPU at `now`, and its interval began later, of which no thread of the run explains `lost`. The kernel says that it
-    /// was ready and others had the CPU for `waited` nanoseconds of that: for the rest it slept, which is the run's own.
+    /// was ready and others had the CPU for `waited` nanoseconds of that: for the rest it slept, which is the run's own, if it lost the CPU
+    /// at all; else no thread of this system had it.
     fn miss(
         &mut self,
         thread: Thread,
         (now, began): (u64, u64),
         lost: Option<Unexplained>,
-        waited: u64,
+        (waited, sleeps): (u64, bool),
     ) {
         let gap = began.saturating_sub(now);
+        let slept = gap.saturating_sub(waited);
         if let Some(lost) = lost {
             // Others of the run were there before that.
             let by_own = gap.saturating_sub(lost.nanos());
@@ -352,9 +373,14 @@ impl Judge {
             if taken >= SWITCH_NANOS_MAX {
                 self.stole_until(lost.to, taken, Thief::Thread);
             }
+            let by_nobody = slept.min(lost.nanos().saturating_sub(taken));
+            if !sleeps && by_nobody >= SWITCH_NANOS_MAX {
+                let to = lost.to.saturating_sub(taken);
+                self.stole_until(to, by_nobody, self.nobody());
+            }
         }
-        let slept = gap.saturating_sub(waited);
         if let Some(state) = self.threads.get_mut(thread.index())
+            && sleeps
             && slept >= SWITCH_NANOS_MAX
         {
             state.slept = slept;
@@ -375,6 +401,7 @@ impl Judge {
         let (mut slept, mut got) = (0, began);
         if let Some(state) = self.threads.get_mut(thread.index()) {
             state.cpu = after;
+            state.closed = Some(now);
             slept = std::mem::take(&mut state.slept);
             got = state.got.take().unwrap_or(began).min(began);
         }
@@ -395,6 +422,7 @@ impl Judge {
             self.occupancy.end(now);
         } else if duty == Duty::JobStart {
             self.body_since = now;
+            self.body = Some(thread);
         }
     }
 
@@ -405,19 +433,11 @@ impl Judge {
             // It slept and came back unannounced: whom it took the CPU from has not looked since.
             self.occupancy.occupy();
         }
-        let by_nobody = if self.rules.steal_reported {
-            Thief::Hypervisor
-        } else {
-            Thief::Unknown
-        };
         let by_others = match interval.alone || !self.rules.common {
             true => parts.by_others,
-            false => {
-                let thread = Some(interval.thread);
-                self.presences.by_others(thread, (began, now), parts.waited)
-            }
+            false => self.by_others(Some(interval.thread), (began, now), parts.waited),
         };
-        for (nanos, thief) in [(parts.by_nobody, by_nobody), (by_others, Thief::Thread)] {
+        for (nanos, thief) in [(parts.by_nobody, self.nobody()), (by_others, Thief::Thread)] {
             if nanos >= SWITCH_NANOS_MAX {
                 self.stole_until(now, nanos, thief);
             }
@@ -430,10 +450,35 @@ impl Judge {
         let taken = match since {
             None => waited,
             Some(_) if !self.rules.common => 0,
-            Some(since) => self.presences.by_others(None, (since, now), waited),
+            Some(since) => self.by_others(None, (since, now), waited),
         };
         if taken >= SWITCH_NANOS_MAX || since.is_none() {
             self.stole_until(now, taken, Thief::Thread);
+        }
+    }
+
+    /// What others than threads of the run had of the time for which one was ready and had no CPU, beyond what is known to be
+    /// stolen: a thread that got the CPU late meanwhile has noted the same theft.
+    fn by_others(&self, thread: Option<Thread>, window: (u64, u64), waited: u64) -> u64 {
+        let known = self.stolen.within(window.0, window.1).nanos;
+        // Who has not left yet, or whose body goes on, may have had it since.
+        let own = thread.map(Thread::index);
+        let threads = self.threads.iter().enumerate();
+        let others = threads.filter(|&(index, _)| Some(index) != own);
+        let present = others.filter_map(|(_, state)| state.got);
+        let body = self
+            .body
+            .filter(|_| thread.is_some() && self.body != thread);
+        let present = present.chain(body.map(|_| self.body_since));
+        let by_others = self.presences.by_others(thread, window, (waited, present));
+        by_others.saturating_sub(known)
+    }
+
+    /// Who had the CPU where no thread of this system had it.
+    const fn nobody(&self) -> Thief {
+        match self.rules.steal_reported {
+            true => Thief::Hypervisor,
+            false => Thief::Unknown,
         }
     }
 

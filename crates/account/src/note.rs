@@ -243,8 +243,8 @@ pub enum Note {
         now: u64,
         /// The clock when the interval began.
         began: u64,
-        /// What the kernel counted until the interval began, in nanoseconds.
-        waited: u64,
+        /// What the kernel counted until the interval began.
+        waited: Waited,
         /// Whether it was the only one to note anything.
         alone: bool,
     },

@@ -295,6 +295,8 @@ impl JobContext<'_> {
             return;
         }
         let since = self.count_since();
+        // The kernel's count goes on until it is read: what the job waited after the stop is none of the time before.
+        let after = monotonic_nanos().saturating_sub(stopped);
         let charged = cpu.min(self.jobs.at_stop()).saturating_sub(before.cpu);
         if others == before.others {
             self.own.note(Note::Jump {
@@ -304,7 +306,7 @@ impl JobContext<'_> {
                 counted: self.own.is_counted().then_some(since),
             });
         } else if self.own.has_no_job_but(self.job.task)
-            && let Some(note) = kept_until((before.wall, stopped), charged, since.nanos)
+            && let Some(note) = kept_until((before.wall, stopped), charged, (since.nanos, after))
         {
             self.own.note(note);
         }
@@ -344,9 +346,15 @@ impl JobContext<'_> {
 }
 
 /// A burning job looked at the clock at `looked`, other threads of the run had the CPU since, and the run was `stopped` before it got that back: what
-/// is to be noted, if it waited for the CPU all the time. What it executed (`charged`), or slept, is the run's own.
-fn kept_until((looked, stopped): (u64, u64), charged: u64, waited: u64) -> Option<Note> {
+/// is to be noted, if it waited for the CPU all the time: that was counted until `after` the stop. What it executed (`charged`), or slept,
+/// is the run's own.
+fn kept_until(
+    (looked, stopped): (u64, u64),
+    charged: u64,
+    (waited, after): (u64, u64),
+) -> Option<Note> {
     let away = stopped.saturating_sub(looked);
+    let waited = waited.saturating_sub(after);
     let waits = waited.saturating_add(SWITCH_NANOS_MAX) >= away;
     (waits && charged < SWITCH_NANOS_MAX).then_some(Note::Resumed {
         looked,
@@ -364,7 +372,9 @@ mod tests {
     /// It looked at 1 ms, and the run was stopped at 9 ms.
     #[test]
     fn who_waited_for_the_cpu_until_the_run_was_stopped_was_kept_from_it() {
-        let kept = |charged, waited| kept_until((MS, 9 * MS), charged, waited);
+        let counted_until =
+            |after, charged, waited| kept_until((MS, 9 * MS), charged, (waited, after));
+        let kept = |charged, waited| counted_until(0, charged, waited);
         let note = |waited| {
             Some(Note::Resumed {
                 looked: MS,
@@ -374,7 +384,9 @@ mod tests {
         };
         assert_eq!(kept(5_000, 8 * MS - 5_000), note(8 * MS - 5_000));
         // The kernel's count goes on until it is read.
-        assert_eq!(kept(0, 30 * MS), note(30 * MS));
+        assert_eq!(counted_until(22 * MS, 0, 30 * MS), note(8 * MS));
+        // It slept for 1 ms, and waited for as long after the stop.
+        assert_eq!(counted_until(MS, 0, 8 * MS), None);
         // It slept, or it had the CPU itself.
         assert_eq!(kept(0, 6 * MS), None);
         assert_eq!(kept(3 * MS, 5 * MS), None);

@@ -35,7 +35,16 @@ impl<J> Default for LeastWait<J> {
     }
 }
 
-impl<J: PartialEq> LeastWait<J> {
+impl<J: PartialEq + Copy> LeastWait<J> {
+    /// For a job that is looked at, or whose monitor is armed again for another reason: then as long as after the last look at it.
+    pub(crate) fn wait(&mut self, is_look: bool, (job, executed): (J, u64), bound: u64) -> u64 {
+        match is_look {
+            true => self.after(job, executed, bound),
+            false if self.job == Some(job) => self.nanos,
+            false => bound,
+        }
+    }
+
     /// After a look at a job that had executed so much, or whose thread had, for a monitor with this bound.
     pub(crate) fn after(&mut self, job: J, executed: u64, bound: u64) -> u64 {
         let job = Some(job);
@@ -76,6 +85,13 @@ mod tests {
         // It got on, or it is another one.
         assert_eq!(waits(&[(1, 2_262), (1, 2_262)]), [10_000, 20_000]);
         assert_eq!(waits(&[(2, 0), (2, 0)]), [10_000, 20_000]);
+        // Armed again without a look it waits no longer, and another job as long as its own bound says.
+        let mut least = LeastWait::default();
+        let mut wait = |is_look, job| least.wait(is_look, (job, 0), 10_000);
+        let waits = [(true, 1), (true, 1), (false, 1), (false, 1), (false, 2)];
+        let waits = waits.map(|(is_look, job)| wait(is_look, job));
+        assert_eq!(waits, [10_000, 20_000, 20_000, 20_000, 10_000]);
+        assert_eq!(wait(true, 1), 40_000);
         // A bound that is longer than enough stays what it is.
         let mut least = LeastWait::default();
         let waits = [0; 3].map(|executed| least.after(1, executed, 2_000_000));

@@ -2,7 +2,7 @@
 
 use super::{Answer, Judge, TaskState, Told};
 use crate::guarantee::beyond;
-use crate::note::{Cut, Ending, Return, TaskNote};
+use crate::note::{Cut, Ending, Return, TaskNote, Thread};
 use crate::outcome::{Look, Miss, Verdict, Window};
 use crate::told::LateJob;
 use vestal_core::guarantee::{bounds, covers};
@@ -142,6 +142,10 @@ impl Judge {
         }
         // Other threads of the run may have executed meanwhile, and have said so.
         self.tell_ran(self.body_since, now, executed);
+        let thread = Thread::Worker(task);
+        if self.rules.common && self.body.take_if(|body| *body == thread).is_some() {
+            self.presences.record(thread, (self.body_since, now));
+        }
         self.leave(task, executed, now);
     }
 

@@ -369,7 +369,10 @@ fn woken(wanted: u64, now: u64, began: u64, waited: u64, alone: bool) -> [Note; 
         since: Some(wanted),
         now,
         began,
-        waited,
+        waited: Waited {
+            nanos: waited,
+            times: 2,
+        },
         alone,
     };
     [begin, opened]

@@ -4,7 +4,8 @@ use super::support::stops::{Ending, stops};
 use super::support::{Scratch, repository, vestal};
 use serde_json::Value;
 use std::time::Duration;
-use vestal_core::{DropReason, Event, JobId, TaskId};
+use vestal_core::{DropReason, Event, Fact, JobId, TaskId};
+use vestal_testkit::machine::stolen_of_all;
 use vestal_trace::{Record, What};
 
 const FRAMES: &str = "examples/frames.toml";
@@ -149,14 +150,28 @@ fn cpus_of_the_set_may_share_those_of_the_machine() {
 /// millisecond beside.
 const FRAME: Duration = Duration::from_millis(10);
 const LATEST: Duration = Duration::from_micros(3_500);
+/// In such ticks the kernel counts what a hypervisor takes.
+const TICK: Duration = Duration::from_millis(10);
 
-/// A run beside a thief, with its trace: what it came to, and an account of each frame whose LO jobs were dropped and of which
-/// stolen time does not show why.
+/// How many milliseconds the periods of the tasks of the example are, which are their deadlines, by number.
+const PERIODS_MS: [u64; 4] = [10, 20, 20, 10];
+
+/// A run beside a thief, with its trace: what it came to, and what of it stolen time does not show.
 struct Robbed {
     exit: i32,
     stderr: String,
     result: Value,
-    unexplained: String,
+    unexplained: Account,
+    /// What the hypervisor took meanwhile, by its own account.
+    by_hypervisor: Duration,
+}
+
+/// Of each frame whose LO jobs were dropped, and each job that came late, for which stolen time does not show why: what happened, and what
+/// is left to be explained of all of them.
+#[derive(Debug, Default)]
+struct Account {
+    text: String,
+    rest: Duration,
 }
 
 /// A thread of another process above all of the run takes CPU 1 for `burst` of each `period` milliseconds.
@@ -165,13 +180,16 @@ fn robbed(span: &str, thief: i32, more: &[&str]) -> Robbed {
     let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
     let fixed = ["run", FRAMES, "--policy", "ftts", "--cpus", "0,1"];
     let options = ["--scenario", "lo", "--for", span, "--trace", &trace];
+    let before = stolen_of_all();
     let done = vestal(&[&fixed[..], &options, &["--format", "json"], more].concat());
+    let ticks = stolen_of_all().saturating_sub(before);
     vestal_linux::fault::reap(thief).unwrap();
     let (_, records) = super::support::traces::read(trace.as_ref());
     Robbed {
         exit: done.exit,
         result: done.json(),
         unexplained: unexplained(&records),
+        by_hypervisor: TICK * u32::try_from(ticks).unwrap(),
         stderr: done.stderr,
     }
 }
@@ -194,76 +212,118 @@ impl Robbed {
             .all(|[all, undecided]| all == undecided)
     }
 
+    /// Something is not, but no more than a hypervisor took that says so: that may have been on the account of one of our threads.
+    fn may_be_the_hypervisor_s(&self) -> bool {
+        let rest = self.unexplained.rest;
+        !rest.is_zero() && rest <= self.by_hypervisor
+    }
+
     /// What a failure needs to be understood.
     fn account(&self) -> String {
         let machine = &self.result["machine"];
         format!(
-            "{} {}\nstolen: {} in {} gaps, the longest {} ns; reactions: {}\n{}",
+            "{} {}\nstolen: {} in {} gaps, the longest {} ns; by the hypervisor: {:?}; reactions: {}\n{:?} unexplained\n{}",
             self.result["frames"],
             self.result["jobs"],
             machine["stolen"],
             machine["gaps"],
             machine["longest_gap_ns"],
+            self.by_hypervisor,
             machine["own"]["reactions_ns"],
-            self.unexplained
+            self.unexplained.rest,
+            self.unexplained.text
         )
     }
 }
 
-/// Of each frame whose LO jobs were dropped: what lacked, what was stolen since the frame before, and if that is less all that was
-/// recorded from there until the frame after. At most of three.
-fn unexplained(records: &[Record]) -> String {
+/// Of each frame whose LO jobs were dropped, and each job that completed after its deadline: what lacked, what was stolen since the frame
+/// before, and if that is less all that was recorded from there until a frame later. The records of the first three.
+fn unexplained(records: &[Record]) -> Account {
     let at = |record: &Record| Duration::from_nanos(record.at.as_nanos());
-    let frame_of = |at: Duration| (at.as_nanos() / FRAME.as_nanos()) as u32;
-    let drops = records.iter().filter(|record| {
-        matches!(
-            record.what,
-            What::Notice(Event::Dropped { .. }) | What::Dropped { .. }
-        )
-    });
-    let mut dropped: Vec<(u32, Duration)> = drops
-        .map(|record| (frame_of(at(record)), at(record)))
-        .collect();
-    dropped.dedup_by_key(|(frame, _)| *frame);
-    let mut text = String::new();
-    for (frame, decided) in dropped {
-        let since = FRAME * frame.saturating_sub(1);
-        let lacking = decided.saturating_sub(FRAME * frame + LATEST);
-        let stolen = records.iter().filter_map(|record| {
-            let What::Gap { length, .. } = record.what else {
+    let mut frames = Vec::new();
+    let failed =
+        records.iter().filter_map(|record| {
+            let is_dropped = matches!(
+                record.what,
+                What::Notice(Event::Dropped { .. }) | What::Dropped { .. }
+            );
+            if is_dropped {
+                let frame = (at(record).as_nanos() / FRAME.as_nanos()) as u32;
+                let is_news = !frames.contains(&frame);
+                frames.push(frame);
+                let lacking = at(record).saturating_sub(FRAME * frame + LATEST);
+                return is_news.then(|| (frame, at(record), lacking, "dropped".to_owned()));
+            }
+            let (What::Fact(Fact::Completed { job, .. })
+            | What::Observed(Fact::Completed { job, .. })) = record.what
+            else {
                 return None;
             };
-            let from = at(record).saturating_sub(Duration::from_nanos(length.as_nanos()));
-            Some(at(record).min(decided).saturating_sub(from.max(since)))
+            let period = Duration::from_millis(PERIODS_MS[job.task.index()]);
+            let due = period * (job.sequence as u32 + 1);
+            let lacking = at(record).saturating_sub(due);
+            let frame = ((due.as_nanos() / FRAME.as_nanos()) as u32).saturating_sub(1);
+            let what = format!("{job:?} completed");
+            (!lacking.is_zero()).then_some((frame, at(record), lacking, what))
         });
-        let stolen: Duration = stolen.sum();
-        if stolen >= lacking || text.lines().count() > 600 {
+    let mut account = Account::default();
+    for (frame, end, lacking, what) in failed {
+        let since = FRAME * frame.saturating_sub(1);
+        let stolen = stolen_within(records, since, end);
+        if stolen >= lacking {
             continue;
         }
-        text += &format!(
-            "frame {frame}: dropped at {decided:?}, {lacking:?} lacked, {stolen:?} stolen\n"
-        );
-        let window = since..decided + FRAME;
+        account.rest += lacking - stolen;
+        account.text +=
+            &format!("frame {frame}: {what} at {end:?}, {lacking:?} lacked, {stolen:?} stolen\n");
+        if account.text.lines().count() > 600 {
+            continue;
+        }
+        let window = since..end + FRAME;
         for record in records.iter().filter(|record| window.contains(&at(record))) {
-            text += &format!("{:?} {:?}\n", at(record), record.what);
+            account.text += &format!("{:?} {:?}\n", at(record), record.what);
         }
     }
-    text
+    account
+}
+
+/// What was stolen in a window from any CPU: where gaps overlap it counts once.
+fn stolen_within(records: &[Record], since: Duration, end: Duration) -> Duration {
+    let gaps = records.iter().filter_map(|record| {
+        let What::Gap { length, .. } = record.what else {
+            return None;
+        };
+        let to = Duration::from_nanos(record.at.as_nanos());
+        let from = to.saturating_sub(Duration::from_nanos(length.as_nanos()));
+        Some((from, to.min(end)))
+    });
+    let mut gaps: Vec<_> = gaps.collect();
+    gaps.sort_unstable();
+    let (mut sum, mut counted) = (Duration::ZERO, since);
+    for (from, to) in gaps {
+        sum += to.saturating_sub(from.max(counted));
+        counted = counted.max(to);
+    }
+    sum
 }
 
 /// HI jobs take exactly C(LO) here: of a frame half a millisecond is left for all that is not theirs. What a hypervisor takes in the middle of
-/// one of our threads, on whose account it is, the run is blamed for, about once in a minute of runs: so one run in three may be so. A theft that
-/// nobody notes would be in each, as there are dozens of them.
+/// one of our threads, on whose account it is, the run is blamed for, about once in a minute of runs. Such a run is made again, if the
+/// hypervisor says that it took so much; but not in a long campaign, which is to find thefts that nobody notes.
 #[expect(clippy::print_stderr, reason = "a repetition is worth a line")]
 fn robbed_and_undecided(span: &str, thief: impl Fn() -> i32, more: &[&str]) -> Robbed {
     for _ in 1..3 {
         let robbed = robbed(span, thief(), more);
-        if robbed.is_undecided() {
+        if robbed.is_undecided() || is_long() || !robbed.may_be_the_hypervisor_s() {
             return robbed;
         }
         eprintln!("once more: {}", robbed.account());
     }
     robbed(span, thief(), more)
+}
+
+fn is_long() -> bool {
+    std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long")
 }
 
 /// A thread of another process above all of the run takes 4 ms of each 27 ms from CPU 1: more than the HI sub-frame of a frame
@@ -299,14 +359,32 @@ fn a_frame_that_was_dropped_is_accounted_for_unless_what_was_stolen_shows_why() 
         let cpu = vestal_core::CpuId(1);
         at(75_000, What::Gap { cpu, length })
     };
-    assert_eq!(unexplained(&[gap(4_000), dropped]), "");
-    assert_eq!(unexplained(&[gap(3_400), dropped]), "");
-    let text = unexplained(&[gap(3_399), dropped]);
+    let rest = |records: &[Record]| unexplained(records).rest;
+    assert_eq!(rest(&[gap(4_000), dropped]), Duration::ZERO);
+    assert_eq!(rest(&[gap(3_400), dropped]), Duration::ZERO);
+    let account = unexplained(&[gap(3_399), dropped]);
+    let text = account.text;
     assert!(
         text.starts_with("frame 7: dropped at 76.9ms, 3.4ms lacked, 3.399ms stolen"),
         "{text}"
     );
     assert_eq!(text.lines().count(), 3, "{text}");
+    assert_eq!(account.rest, Duration::from_micros(1));
+    // Two threads saw the same, or both CPUs were robbed at once.
+    let twice = unexplained(&[gap(2_000), gap(2_000), dropped]);
+    assert_eq!(twice.rest, Duration::from_micros(1_400));
+    // The job of that frame is due when it ends, and comes 2 ms later.
+    let job = JobId {
+        task: TaskId(0),
+        sequence: 7,
+    };
+    let cpu = vestal_core::CpuId(0);
+    let late = |micros| at(micros, What::Fact(Fact::Completed { cpu, job }));
+    assert_eq!(rest(&[late(80_000)]), Duration::ZERO);
+    assert_eq!(rest(&[gap(2_000), late(82_000)]), Duration::ZERO);
+    let account = unexplained(&[gap(1_500), late(82_000)]);
+    assert_eq!(account.rest, Duration::from_micros(500));
+    assert!(account.text.contains("completed at 82ms, 2ms lacked"));
 }
 
 /// The same of a thief that comes a microsecond later every second frame. In the 200 seconds of `VESTAL_CAMPAIGN=long` it comes at
@@ -314,8 +392,7 @@ fn a_frame_that_was_dropped_is_accounted_for_unless_what_was_stolen_shows_why() 
 /// a few times in each millisecond of a frame.
 #[test]
 fn a_thief_is_found_at_whichever_instant_of_a_frame_it_comes() {
-    let is_long = std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long");
-    let (seconds, period, least) = if is_long {
+    let (seconds, period, least) = if is_long() {
         (200, 20, 2_000)
     } else {
         (2, 27, 1)

@@ -103,7 +103,7 @@ impl Enactor {
             self.settle_idle(control)?;
         }
         if monitor_fired || due {
-            self.rearm(control);
+            self.rearm(control, monitor_fired);
         }
         Ok(())
     }
@@ -237,7 +237,7 @@ impl Enactor {
         self.enact(control, now);
         if slack::enact_ranks(control, &self.guard) || self.guard.mode() != before {
             // The limits of running jobs have changed, or who runs, and with that what the monitors wait for.
-            self.rearm(control);
+            self.rearm(control, false);
         }
         if self.guard.mode() > Level::LOWEST {
             control.question.ask();
@@ -318,7 +318,9 @@ impl Enactor {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`cpu::monitors`). Those of all others stand still,
     /// with a monitor that keeps the remainder.
-    fn rearm(&mut self, control: &Control<'_>) {
+    ///
+    /// `is_look`: a monitor fired, and this round has looked at budgets.
+    fn rearm(&mut self, control: &Control<'_>, is_look: bool) {
         let mut is_armed = false;
         for task in control.tasks.by_rank() {
             let Some(sequence) = task.running_ready() else {
@@ -332,8 +334,10 @@ impl Enactor {
             }
             let (executed, bound) = (task.jobs.executed(), control.terms.bound_nanos);
             let least = self.least.get_mut(task.id.index());
+            // One that goes by the thread's CPU clock fires only when the job has executed.
+            let least = least.filter(|_| matches!(task.monitor.get(), Some(Armed::Wall(_))));
             let wait = least.map_or(bound, |least| {
-                least.after(sequence, executed.unwrap_or(0), bound)
+                least.wait(is_look, (sequence, executed.unwrap_or(0)), bound)
             });
             if let Some(Armed::Wall(_)) = task.arm_for_the_rest(wait) {
                 if !control.terms.pauses_monitors() {

@@ -204,7 +204,11 @@ impl Intervals {
             self.delay(crate::fault::Point::Woken);
         }
         // What it waited for the CPU until now is no part of the interval.
-        let waited = self.open(self.executed).map_or(0, |waited| waited.nanos);
+        // Where nothing is counted it may have slept.
+        let waited = self.open(self.executed).unwrap_or(Waited {
+            nanos: 0,
+            times: u64::MAX,
+        });
         let opened = Note::Opened {
             thread,
             since: asked.since(),

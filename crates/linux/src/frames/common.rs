@@ -144,8 +144,7 @@ impl MeetingPlace {
     pub(super) fn open(&self, ticket: Ticket, (since, stamps): (Stamp, Stamps)) -> u64 {
         self.meeting.open();
         let took = stamps.since(since);
-        self.openings
-            .end(ticket, since.monotonic.saturating_add(took));
+        self.openings.end(ticket, took);
         took
     }
 

@@ -77,11 +77,13 @@ fn of_looks(looks: u64) -> Service {
 /// One of them: half of what a wake-up takes. On a virtual machine few take longer.
 const LOOK_NANOS: u64 = 31_250;
 
-/// How often an overrun checker that looks each `period` does so in a frame, at most; never where it has no period.
+/// How often an overrun checker that looks each `period` does so in a frame, at most: one beat just before it may be put off into it.
+/// Never where it has no period.
 #[must_use]
 pub fn looks_in_frame(length: Duration, period: Option<Duration>) -> u64 {
     period.map_or(0, |period| {
-        length.as_nanos().div_ceil(period.as_nanos().max(1))
+        let beats = length.as_nanos().div_ceil(period.as_nanos().max(1));
+        beats.saturating_add(1)
     })
 }
 
@@ -170,8 +172,9 @@ impl Frames {
             return Spare::of(overhead, jobs, levels);
         }
         let wakes = levels.saturating_add(1).saturating_add(jobs);
-        let rest = overhead.saturating_sub(of_looks(self.looks(config)));
-        Spare::of(rest, jobs, wakes)
+        // Looks are no part of an overhead that a user gave.
+        let looks = config.tolerance.map_or_else(|| self.looks(config), |_| 0);
+        Spare::of(overhead.saturating_sub(of_looks(looks)), jobs, wakes)
     }
 
     /// By frame of the cycle and level, how old the frame may be when the sub-frame of that level begins.
@@ -379,10 +382,18 @@ mod tests {
         };
         let (usual, spare) = all(&deadline);
         assert_eq!(usual, micros(700));
-        // Ten of them in a frame of 10 ms.
-        let of_looks = Service::from_nanos(312_500);
+        // Ten of them begin in a frame of 10 ms, and one is put off into it.
+        let of_looks = Service::from_nanos(343_750);
         assert_eq!(all(&beats), (usual.saturating_add(of_looks), spare));
         assert_eq!(all(&elsewhere), (usual, spare));
+        // What a user gives is for the rest, however little it is.
+        let given = Config {
+            tolerance: Some(micros(300)),
+            ..beats
+        };
+        let spare = Spare::of(micros(300), 2, 5);
+        assert_eq!(all(&given), (micros(300), spare));
+        assert!(spare.tolerance > Service::ZERO, "{spare:?}");
         let spare = Spare::of(micros(60), 3, 2);
         assert_eq!(
             (spare.tolerance, spare.late_wake_nanos),

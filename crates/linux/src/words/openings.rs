@@ -6,8 +6,18 @@ use super::latest::Latest;
 /// So many rounds are remembered: a thread that was let go may come to look when others have met again.
 const REMEMBERED: usize = 4;
 
-/// In the place of a round: none is told of.
+/// In the place of a round: none is told of. In that of an end: it has not come.
 const NONE: u64 = u64::MAX;
+
+/// How many bits of an end say how long the opening took, in nanoseconds: eighteen minutes. The others tell rounds apart.
+const TOOK_BITS: u32 = 40;
+
+const TOOK_MAX: u64 = (1 << TOOK_BITS) - 1;
+
+/// What is kept of the number of a round: millions of later ones have another.
+const fn tag(round: u64) -> u64 {
+    round & (u64::MAX >> TOOK_BITS)
+}
 
 /// When a round was opened, as clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +40,7 @@ struct Slot {
     round: Latest<u64>,
     at: Latest<u64>,
     ticks: Latest<u64>,
+    /// How long it took to open, and of which round that is: who was slow to say so writes when the place is another round's.
     done: Latest<u64>,
 }
 
@@ -39,7 +50,7 @@ impl Default for Slot {
             round: Latest::new(NONE),
             at: Latest::default(),
             ticks: Latest::default(),
-            done: Latest::default(),
+            done: Latest::new(NONE),
         }
     }
 }
@@ -50,7 +61,7 @@ impl Slot {
         self.round.set(NONE);
         self.at.set(at);
         self.ticks.set(ticks);
-        self.done.set(0);
+        self.done.set(NONE);
         self.round.set(round);
     }
 
@@ -59,15 +70,21 @@ impl Slot {
         if !is_told() {
             return None;
         }
-        let found = self.read();
+        let found = self.read(round);
         is_told().then_some(found)
     }
 
-    fn read(&self) -> Opening {
-        let (at, ticks) = (self.at.get(), self.ticks.get());
-        // Who was slow to say so may have said it of an earlier round.
-        let done = Some(self.done.get()).filter(|&done| done >= at);
+    fn read(&self, round: u64) -> Opening {
+        let (at, ticks, done) = (self.at.get(), self.ticks.get(), self.done.get());
+        let is_own = done != NONE && done >> TOOK_BITS == tag(round);
+        let done = is_own.then(|| at.saturating_add(done & TOOK_MAX));
         Opening { at, ticks, done }
+    }
+
+    fn end(&self, round: u64, took: u64) {
+        // One less than the most: none is taken for that which has not come.
+        let took = took.min(TOOK_MAX - 1);
+        self.done.set(tag(round) << TOOK_BITS | took);
     }
 }
 
@@ -84,10 +101,10 @@ impl Openings {
         }
     }
 
-    /// And has done so, when the clock reads that.
-    pub(crate) fn end(&self, ticket: Ticket, done: u64) {
+    /// And has done so, after so many nanoseconds.
+    pub(crate) fn end(&self, ticket: Ticket, took: u64) {
         if let Some(slot) = self.slot(ticket) {
-            slot.done.set(done);
+            slot.end(ticket.round(), took);
         }
     }
 
@@ -125,7 +142,7 @@ mod model {
     #[test]
     #[should_panic = "another round"]
     fn refuted_who_looks_at_the_round_only_before() {
-        late(|slot| (slot.round.get() == 1).then(|| slot.read()));
+        late(|slot| (slot.round.get() == 1).then(|| slot.read(1)));
     }
 }
 
@@ -146,7 +163,7 @@ mod tests {
             openings.begin(ticket, [round * 100, 0]);
             gate.open();
             assert_eq!(openings.of(ticket), opening(round * 100, None));
-            openings.end(ticket, round * 100 + 7);
+            openings.end(ticket, 7);
             tickets.push(ticket);
         }
         for (ticket, round) in tickets.iter().zip(1..) {
@@ -158,8 +175,13 @@ mod tests {
         let fifth = gate.ticket();
         openings.begin(fifth, [500, 0]);
         assert_eq!(openings.of(first), None);
-        // The thread that opened the first says only now that it has.
-        openings.end(first, 101);
+        // The thread that opened the first says only now that it has, which took it as long as all the others.
+        openings.end(first, 407);
         assert_eq!(openings.of(fifth), opening(500, None));
+        openings.end(fifth, 0);
+        assert_eq!(openings.of(fifth), opening(500, Some(500)));
+        openings.end(fifth, u64::MAX);
+        let long = 500 + TOOK_MAX - 1;
+        assert_eq!(openings.of(fifth), opening(500, Some(long)));
     }
 }

@@ -383,6 +383,9 @@ fn what_a_worker_sleeps_before_its_job_begins_is_its_reaction_and_no_stolen_time
         let took = reaction(&report, Duty::JobStart);
         let what = format!("{dispatch:?}: {took:?} in {report:#?}");
         assert!(took >= Duration::from_millis(18), "{what}");
+        // Each sleep is longer.
+        let gap = report.cpus[0].machine.longest_gap;
+        assert!(gap < Duration::from_millis(18), "{what}");
     }
 }
 

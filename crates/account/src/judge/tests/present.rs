@@ -60,6 +60,163 @@ fn what_a_thread_sleeps_before_its_interval_begins_is_its_reaction_and_not_stole
     assert_eq!(reaction(4 * MS), (3, vec![(11 * MS, 4 * MS)]));
 }
 
+/// A hypervisor takes the CPU for 6 ms between the reading of the clock and the beginning of the interval: the kernel counts the wake-up and
+/// nothing else. Who had no need to be woken, or of whom that is not known, may have slept.
+#[test]
+fn who_never_lost_the_cpu_before_its_interval_began_did_not_sleep() {
+    let took = |closed: Option<u64>, nanos, times, steal_reported| {
+        let mut judge = judge(Rules {
+            steal_reported,
+            ..ENFORCED
+        });
+        let interval = |began, now| {
+            Note::Interval(Interval {
+                thread: Thread::Manager,
+                duty: Duty::Manager,
+                began,
+                now,
+                cpu: (0, now - began),
+                counted: None,
+                alone: true,
+                waits: true,
+            })
+        };
+        judge.take_all(closed.map(|closed| interval(closed - 1, closed)));
+        let [begin, mut opened] = woken(5 * MS, 5 * MS, 11 * MS, 0, true);
+        if let Note::Opened { waited, .. } = &mut opened {
+            *waited = Waited { nanos, times };
+        }
+        judge.take_all([begin, opened, interval(11 * MS, 12 * MS)]);
+        let reactions = judge.reactions.of_duties(&[]);
+        let by = |thief| judge.stolen.stolen_by(thief) / MS;
+        let thieves = [Thief::Thread, Thief::Hypervisor, Thief::Unknown].map(by);
+        let within = judge.stolen.within(0, 20 * MS).nanos / MS;
+        (reactions[0].longest.as_nanos() / MS, thieves, within)
+    };
+    assert_eq!(took(Some(MS), 0, 1, true), (1, [0, 6, 0], 6));
+    assert_eq!(took(Some(MS), 0, 1, false), (1, [0, 0, 6], 6));
+    assert_eq!(took(None, 0, 0, true), (1, [0, 6, 0], 6));
+    // Another thread had 4 ms of them.
+    assert_eq!(took(Some(MS), 4 * MS, 1, true), (1, [4, 2, 0], 6));
+    // It slept itself.
+    assert_eq!(took(Some(MS), 0, 2, true), (7, [0; 3], 0));
+    assert_eq!(took(Some(5 * MS), 0, 1, true), (7, [0; 3], 0));
+    assert_eq!(took(None, 0, 1, true), (7, [0; 3], 0));
+}
+
+/// A checker looks each millisecond while a body lasts for 9 ms that does not look at the clock. A thief has the CPU for 4 ms, and the look that it
+/// kept notes that; the job notes at its end that it was ready all that time.
+#[test]
+fn a_theft_that_a_late_thread_and_a_job_saw_counts_once() {
+    let thread = Thread::Watchdog;
+    for of_body in [false, true] {
+        let mut judge = judge(Rules {
+            common: true,
+            ..ENFORCED
+        });
+        let looks = [(1, 1), (2, 6), (7, 7), (8, 8)].map(|(wanted, got)| (wanted * MS, got * MS));
+        let interval = |thread, duty, [began, now]: [u64; 2], executed, counted| {
+            Note::Interval(Interval {
+                thread,
+                duty,
+                began,
+                now,
+                cpu: (0, executed),
+                counted,
+                alone: false,
+                waits: thread == Thread::Watchdog,
+            })
+        };
+        for (wanted, now) in looks {
+            judge.take(Note::Begin {
+                thread,
+                wanted: Wanted::Since(wanted),
+                now,
+                burned: 0,
+            });
+            let nanos = now - wanted;
+            judge.take(Note::Opened {
+                thread,
+                since: Some(wanted),
+                now,
+                began: now,
+                waited: Waited { nanos, times: 1 },
+                alone: false,
+            });
+            let look = [now, now + MS / 100];
+            judge.take(interval(thread, Duty::Watchdog, look, MS / 100, None));
+        }
+        let late = judge.gaps();
+        assert_eq!(late, [(6 * MS, 4 * MS)], "{of_body}");
+        let waited = 4 * MS + MS / 25;
+        judge.take(match of_body {
+            true => Note::Away {
+                since: Some(1),
+                now: 9 * MS,
+                waited,
+            },
+            false => {
+                let nanos = waited;
+                let counted = Some(Waited { nanos, times: 5 });
+                let worker = Thread::Worker(HI);
+                interval(worker, Duty::JobEnd, [1, 9 * MS], 9 * MS - waited, counted)
+            }
+        });
+        assert!(
+            judge.stolen.within(0, 9 * MS).nanos <= 4 * MS,
+            "{of_body}: {:?}",
+            judge.gaps()
+        );
+    }
+}
+
+/// A worker that has woken the next one sleeps, which is a fault, and is ready for the 6 ms that the body of that one lasts. Neither these are
+/// stolen, nor what a thread has that has not left yet.
+#[test]
+fn what_the_body_of_another_job_takes_is_not_stolen_from_a_worker_that_should_have_waited() {
+    let gaps = |has_ended: bool, dispatcher: Option<u64>| {
+        let mut judge = judge(Rules {
+            common: true,
+            ..ENFORCED
+        });
+        let (own, other) = (Thread::Worker(LO), Thread::Worker(HI));
+        let interval = |thread, duty, [began, now]: [u64; 2], executed, counted| {
+            Note::Interval(Interval {
+                thread,
+                duty,
+                began,
+                now,
+                cpu: (0, executed),
+                counted,
+                alone: false,
+                waits: duty == Duty::JobEnd,
+            })
+        };
+        judge.take(begins(HI, 0));
+        judge.take(interval(other, Duty::JobStart, [12 * MS, 12 * MS], 0, None));
+        if has_ended {
+            judge.take(ends(HI, 0, 6 * MS, 18 * MS));
+        }
+        judge.take_all(dispatcher.map(|now| Note::Begin {
+            thread: Thread::Dispatcher,
+            wanted: Wanted::Since(now),
+            now,
+            burned: 0,
+        }));
+        let counted = Some(Waited {
+            nanos: 7 * MS,
+            times: 2,
+        });
+        judge.take(interval(own, Duty::JobEnd, [10 * MS, 20 * MS], MS, counted));
+        judge.gaps()
+    };
+    let stolen = |nanos| vec![(20 * MS, nanos)];
+    // Its beginning and its body.
+    assert_eq!(gaps(true, None), stolen(MS - 2 * SWITCH_NANOS_MAX));
+    assert_eq!(gaps(false, None), []);
+    assert_eq!(gaps(true, Some(19 * MS)), []);
+}
+
 /// A worker is ready for 6 ms of 10 and has no CPU. Of these the watchdog, which lives there, has some before it says that it waits
 /// again: those are the run's own, however slow it is.
 #[test]

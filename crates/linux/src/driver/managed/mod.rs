@@ -82,9 +82,8 @@ pub(crate) struct Managed {
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
-    /// When it went to wait again after it had done so last, and what it waits then at least.
+    /// When it went to wait again after it had done so last.
     looked: u64,
-    wait: u64,
     least: LeastWait<JobId>,
     /// Whether this round is one in which it does.
     is_look: bool,
@@ -125,7 +124,6 @@ impl Managed {
             },
             budget_look: u64::MAX,
             looked: 0,
-            wait: 0,
             least: LeastWait::default(),
             is_look: false,
             due: 0,
@@ -485,12 +483,13 @@ impl Managed {
         let now = monotonic_nanos();
         // Only after a look that came too early: see `crate::Config::bound`. It counts from here, however long the round took
         // that looked: else the job, whose rest is over before it gets to run, would be looked at for ever.
-        if std::mem::take(&mut self.is_look) {
+        let is_look = std::mem::take(&mut self.is_look);
+        let (executed, bound) = (cpu_of(&task.jobs).unwrap_or(0), control.terms.bound_nanos);
+        let wait = self.least.wait(is_look, (job, executed), bound);
+        if is_look {
             self.looked = now;
-            let executed = cpu_of(&task.jobs).unwrap_or(0);
-            self.wait = self.least.after(job, executed, control.terms.bound_nanos);
         }
-        let earliest = self.looked.saturating_add(self.wait);
+        let earliest = self.looked.saturating_add(wait);
         let left = left.max(earliest.saturating_sub(now)).max(1);
         self.due = now.saturating_add(left);
         #[cfg(feature = "real")]

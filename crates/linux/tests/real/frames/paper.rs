@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::{Duration, Level, Service};
 use vestal_linux::fault::{Delay, Fault, How, Point, monotonic_nanos};
-use vestal_linux::report::{PaperReport, Part};
+use vestal_linux::report::{Duty, PaperReport, Part};
 use vestal_linux::{
     Barrier, Config, CpuSpec, Dispatcher, Executive, Frames, Initialisation, Mechanism, Monitor,
     Processor,
@@ -350,5 +350,49 @@ fn cpus_that_share_processors_come_through_by_these_threads_too() {
             assert_eq!(overlaps(&ran.log, &ran.report), 0, "{barrier:?}");
             assert_eq!(ran.report.stuck, NOBODY);
         });
+    }
+}
+
+/// A worker that takes 9 ms to begin or to end a job is late by itself, also where a checker comes each millisecond meanwhile: that is nobody
+/// else's time.
+#[test]
+fn a_slow_worker_is_late_by_itself_while_a_checker_looks() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    let way = Way {
+        monitor: Monitor::Heartbeat,
+        ..USUAL
+    };
+    for (point, duty) in [
+        (Point::JobStart, Duty::JobStart),
+        (Point::JobEnd, Duty::JobEnd),
+    ] {
+        for how in [How::Burn, How::Sleep] {
+            well_on_all(|| {
+                let fault = Fault::Delay(Delay {
+                    point,
+                    how,
+                    milliseconds: 9,
+                    every: 10,
+                });
+                let set = set(&places, way, usual, &Log::default());
+                let set = set.with_fault_on(vestal_core::CpuId(0), fault);
+                let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
+                let cpu = &report.cpus[0];
+                let delay = Duration::from_millis(9);
+                let reactions = cpu.threads.reactions.iter();
+                let mut own = reactions.filter(|found| found.duty == duty);
+                assert!(
+                    own.next().unwrap().longest >= delay,
+                    "{duty:?} {how:?}: {report:#?}"
+                );
+                assert!(cpu.machine.lost < delay, "{duty:?} {how:?}: {report:#?}");
+                let counts = counts(&report);
+                let accused = counts.unprovoked - counts.unprovoked_undecided;
+                assert!(accused >= 1, "{duty:?} {how:?}: {report:#?}");
+            });
+        }
     }
 }
