@@ -31,7 +31,7 @@ use crate::observer::{JobState, Segment};
 use vestal_core::guarantee::covers;
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
-    Budgets, Container, CpuId, Duration, Instant, Level, LevelledConfiguration, Task,
+    Budgets, Container, CpuId, DropReason, Duration, Instant, Level, LevelledConfiguration, Task,
 };
 
 /// By level, when the first job of some tasks exceeded its C of that level.
@@ -159,6 +159,8 @@ impl Levelled {
         };
         let was_complete = match ending {
             Ending::Completed => at <= due,
+            // It never will be.
+            Ending::Dropped(DropReason::BacklogFull) => false,
             Ending::Unfinished | Ending::Demoted | Ending::Dropped(_) => at < due,
         };
         let level = served.task.criticality;

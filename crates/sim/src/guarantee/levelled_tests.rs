@@ -3,8 +3,8 @@
 use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
-    Budgets, Container, CpuId, CpuTable, Duration, LevelB, LevelledConfiguration, LevelledTask,
-    Service,
+    Budgets, Container, CpuId, CpuTable, DropReason, Duration, LevelB, LevelledConfiguration,
+    LevelledTask, Service,
 };
 use vestal_testkit::short::{at, job, ns, span, task};
 
@@ -230,6 +230,23 @@ fn a_job_of_level_c_is_guaranteed_to_be_complete_so_much_after_its_deadline() {
         assert_eq!(ends(task, 40, Ending::Unfinished), Some(MISSED));
         assert_eq!(ends(task, 39, Ending::Unfinished), None);
     }
+}
+
+#[test]
+fn a_job_for_which_there_was_no_room_was_guaranteed_what_it_lost() {
+    let dropped = |guarantee: &Guarantee, task| {
+        let full = Ending::Dropped(DropReason::BacklogFull);
+        guarantee.judge(&state(task, 1, 0, 1), at(20), full)
+    };
+    let calm = guarantee(ENFORCED);
+    for task in [A, B, C] {
+        assert_eq!(dropped(&calm, task), Some(MISSED), "{task}");
+    }
+    assert_eq!(dropped(&calm, WITHOUT_BOUND), Some(EXCUSED));
+    assert_eq!(dropped(&calm, D), Some(EXCUSED));
+    let exceeded = after(ENFORCED, C, 3, 10);
+    assert_eq!(dropped(&exceeded, C), Some(EXCUSED));
+    assert_eq!(dropped(&exceeded, OTHER_C), Some(MISSED));
 }
 
 /// A job has C, and stands there: it was guaranteed nothing, and the next one of its task was.

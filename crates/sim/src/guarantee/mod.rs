@@ -256,9 +256,11 @@ impl Guarantee {
             Ending::Unfinished => {
                 return (at >= job.deadline).then(|| self.missed(job, at, ending));
             }
-            Ending::Dropped(DropReason::BacklogFull) => {
+            // A consequence of misses before it, which were judged; at level C, where a miss is none, of a room too small.
+            Ending::Dropped(DropReason::BacklogFull) if self.levelled.is_none() => {
                 return Some(Verdict::Missed { guaranteed: false });
             }
+            Ending::Dropped(DropReason::BacklogFull) => None,
             Ending::Completed => (at <= job.deadline).then_some(Verdict::Met),
             Ending::Dropped(
                 DropReason::Mode
