@@ -74,7 +74,6 @@ mod tests {
     use super::*;
     use crate::cpu::{Cpu, Terms};
     use crate::monitor::Monitor;
-    use std::time::Duration;
 
     #[test]
     fn its_thread_is_there_until_all_priorities_of_the_run_were_taken() {
@@ -91,7 +90,7 @@ mod tests {
             // By the watchdog, which has not come to the thread's number yet.
             assert!(cpu.phase.end());
             let thread = std::thread::spawn(|| top_half.main());
-            std::thread::sleep(Duration::from_millis(50));
+            crate::sys::event::sleep_until(monotonic_nanos() + 50_000_000);
             assert!(!thread.is_finished(), "{begins}");
             cpu.phase.close();
             thread.join().unwrap();
