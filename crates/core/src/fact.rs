@@ -68,7 +68,8 @@ pub enum Fact {
     Woken {
         /// The task whose current job it is.
         task: TaskId,
-        /// The server on whose behalf, where the policy inherits from it.
+        /// The server on whose behalf, where the policy inherits from it. One that gives the task's server no capacity, which
+        /// includes one without a period, is as good as none: the work is then done on behalf of whom the configuration names.
         on_behalf_of: Option<ServerId>,
     },
     /// A CPU has walked its sequence to the end and waits at the barrier.

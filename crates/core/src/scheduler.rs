@@ -234,7 +234,7 @@ pub enum ContractViolation {
     UnknownTask(TaskId),
     /// A CPU that is not in this domain.
     UnknownCpu(CpuId),
-    /// A server that is not in the configuration, or from which the task's server cannot inherit.
+    /// A server that is not in the configuration.
     UnknownServer(ServerId),
     /// A device that is not in the configuration.
     UnknownDevice(DeviceId),

@@ -20,7 +20,8 @@ impl JobContext<'_> {
     /// [`Cancelled`] if the job loses its priority, or the run ends, before that. The events are not served for it then.
     ///
     /// # Panics
-    /// The CPU has no such device: it has those of [`Executive::bottom_half`](crate::Executive::bottom_half).
+    /// The CPU has no such device: it has those of [`Executive::bottom_half`](crate::Executive::bottom_half). Or this is a job of
+    /// its bottom half, which nobody else would serve meanwhile.
     pub fn wait_for(&mut self, device: &Device, events: u64) -> Result<(), Cancelled> {
         self.wait_since(device, device.served(), events)
     }
@@ -39,8 +40,8 @@ impl JobContext<'_> {
         served: u64,
         events: u64,
     ) -> Result<(), Cancelled> {
-        let place = self.cpu.devices.place_of(device);
-        let place = place.unwrap_or_else(|| panic!("this CPU has no device {}", device.name()));
+        let place = self.cpu.devices.place_for(self.job.task, device);
+        let place = place.unwrap_or_else(|why| panic!("{why}"));
         self.checkpoint()?;
         if events == 0 {
             return Ok(());

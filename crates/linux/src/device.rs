@@ -216,6 +216,18 @@ pub(crate) struct Attached {
     pub(crate) device: Device,
 }
 
+/// One that is there twice, as events of one go to one bottom half.
+pub(crate) fn twice<'a>(each: impl Iterator<Item = &'a Attached>) -> Option<&'a Device> {
+    let mut before: Vec<&Device> = Vec::new();
+    for Attached { device, .. } in each {
+        if before.iter().any(|other| other.is(device)) {
+            return Some(device);
+        }
+        before.push(device);
+    }
+    None
+}
+
 /// The devices of a CPU, by their numbers, and what its top half waits for.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
@@ -258,6 +270,21 @@ impl Devices {
         each.position(|attached| attached.device.is(device))
     }
 
+    /// The number of a device for which a job of this task can wait.
+    ///
+    /// # Errors
+    /// Says why it cannot: it would never go on.
+    pub(crate) fn place_for(&self, task: TaskId, device: &Device) -> Result<usize, String> {
+        let name = device.name();
+        match self.place_of(device) {
+            None => Err(format!("this CPU has no device {name}")),
+            Some(place) if self.of_task(task) == Some(place) => Err(format!(
+                "the bottom half of device {name} waits for itself: nobody else serves what it waits for"
+            )),
+            Some(place) => Ok(place),
+        }
+    }
+
     /// The number of the device whose bottom half a task is.
     pub(crate) fn of_task(&self, task: TaskId) -> Option<usize> {
         let mut each = self.each.iter();
@@ -276,9 +303,13 @@ impl Devices {
         attached.map_or(0, |attached| attached.device.served())
     }
 
-    /// Waits until devices are ready, or for the end: those that are, each of which is masked from now on. By the top half.
-    pub(crate) fn wait(&self) -> Option<Ready> {
-        self.readiness.as_ref().map(Readiness::wait)
+    /// Waits until devices are ready, or for the end: those that are, each of which is masked from now on; `None` without any
+    /// device. By the top half.
+    ///
+    /// # Errors
+    /// What the system call says.
+    pub(crate) fn wait(&self) -> io::Result<Option<Ready>> {
+        self.readiness.as_ref().map(Readiness::wait).transpose()
     }
 
     /// Those found ready.
@@ -313,5 +344,31 @@ impl Devices {
         if let Some(readiness) = &self.readiness {
             readiness.stop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::pipe::packets;
+
+    fn attached(task: u16) -> Attached {
+        let (_, input) = packets(1).unwrap();
+        let device = Device::new("pipe", input);
+        let task = TaskId(task);
+        Attached { task, device }
+    }
+
+    #[test]
+    fn a_bottom_half_waits_for_other_devices_than_its_own() {
+        let each = [attached(1), attached(2)];
+        let [first, second] = each.clone().map(|attached| attached.device);
+        let stranger = attached(3).device;
+        let devices = Devices::new(each.to_vec()).unwrap();
+        assert_eq!(devices.place_for(TaskId(0), &first), Ok(0));
+        assert_eq!(devices.place_for(TaskId(1), &second), Ok(1));
+        let own = devices.place_for(TaskId(2), &second).unwrap_err();
+        assert!(own.contains("waits for itself"), "{own}");
+        assert!(devices.place_for(TaskId(0), &stranger).is_err());
     }
 }

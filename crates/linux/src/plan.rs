@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Dispatcher, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
-use crate::device::Attached;
+use crate::device::{Attached, twice};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::monitor::Monitor;
@@ -128,6 +128,12 @@ impl Wish<'_> {
             ));
         }
         check_paces(self.config)?;
+        if let Some(device) = twice(self.cpus.iter().flat_map(|cpu| &cpu.devices)) {
+            return Err(RunError::Unsupported(format!(
+                "device {} has two bottom halves: what one takes the other never sees; give each its own `Device`",
+                device.name()
+            )));
+        }
         let several = self.cpus.len() > 1;
         let drafts = self.all().zip((0..).map(CpuId));
         let drafts = drafts.map(|(cpu, id)| cpu.draft(self.config, several.then_some(id)));

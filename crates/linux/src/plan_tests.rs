@@ -115,6 +115,28 @@ fn more_tasks_than_priorities_are_refused_with_the_numbers() {
 }
 
 #[test]
+fn a_device_of_two_cpus_or_two_tasks_is_refused_by_name() {
+    let half = |executive: Executive, device: &crate::device::Device| {
+        executive.bottom_half(spec(1, 100, &[1]), device, |_, _| Ok(()))
+    };
+    for several in [false, true] {
+        let (_, input) = crate::sys::pipe::packets(1).unwrap();
+        let device = crate::device::Device::new("keys", input);
+        let one = Executive::new(Config::new()).cpu(managed(Enforcement::Adaptive));
+        let mut twice = half(one, &device);
+        if several {
+            twice = twice.cpu(managed(Enforcement::Adaptive));
+        }
+        let error = half(twice, &device).check(&able()).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("device keys has two bottom halves"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn a_set_that_rt_throttling_would_stall_is_refused_with_the_remedy() {
     // 93 % is what is left of 95 % with the margin.
     let just = [spec(1, 100, &[10, 43]), spec(2, 100, &[50])];

@@ -50,7 +50,7 @@ mod tests {
         let (mut taken, mut buffer) = (Vec::new(), [0; 64]);
         while taken.len() < EVENTS.len() {
             // The kernel hands them over when it gets to it; each wait ends with one of them at least.
-            if readiness.wait().tags().count() == 0 {
+            if readiness.wait().unwrap().tags().count() == 0 {
                 continue;
             }
             while input.take(&mut buffer).unwrap() == Taken::Event(1) {
@@ -60,7 +60,7 @@ mod tests {
         }
         assert_eq!(taken, EVENTS);
         drop(sender);
-        assert_eq!(readiness.wait().tags().count(), 1);
+        assert_eq!(readiness.wait().unwrap().tags().count(), 1);
         assert_eq!(input.take(&mut buffer).unwrap(), Taken::Over);
     }
 }

@@ -90,12 +90,15 @@ impl Readiness {
         checked(unsafe { libc::epoll_ctl(self.poll.as_raw_fd(), how, fd, &raw mut interest) })
     }
 
-    /// Waits until one is ready, or for [`Self::stop`]. May return earlier.
-    pub fn wait(&self) -> Ready {
+    /// Waits until one is ready, or for [`Self::stop`]. May return earlier, as for a signal.
+    ///
+    /// # Errors
+    /// What the system call says.
+    pub fn wait(&self) -> io::Result<Ready> {
         self.wait_for(-1)
     }
 
-    fn wait_for(&self, milliseconds: libc::c_int) -> Ready {
+    fn wait_for(&self, milliseconds: libc::c_int) -> io::Result<Ready> {
         const ROOM: libc::c_int = READY_MAX as libc::c_int;
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; READY_MAX];
         // SAFETY: the descriptor is open; there is room for so many events.
@@ -107,8 +110,14 @@ impl Readiness {
                 milliseconds,
             )
         };
-        // A signal is as good as nothing.
-        let found = usize::try_from(found).unwrap_or(0);
+        let found = match usize::try_from(found) {
+            Ok(found) => found,
+            Err(_) => match io::Error::last_os_error() {
+                // A signal is as good as nothing.
+                error if error.kind() == io::ErrorKind::Interrupted => 0,
+                error => return Err(error),
+            },
+        };
         let mut ready = Ready {
             tags: [0; READY_MAX],
             count: 0,
@@ -122,7 +131,7 @@ impl Readiness {
                 ready.count += 1;
             }
         }
-        ready
+        Ok(ready)
     }
 
     /// Ends all waits, those to come included.
@@ -138,7 +147,17 @@ mod tests {
     use crate::source::Taken;
 
     fn ready(readiness: &Readiness) -> Vec<usize> {
-        readiness.wait_for(0).tags().collect()
+        readiness.wait_for(0).unwrap().tags().collect()
+    }
+
+    #[test]
+    fn what_cannot_be_waited_for_is_no_readiness_of_nothing() {
+        let mut readiness = Readiness::new().unwrap();
+        assert!(readiness.wait_for(0).is_ok());
+        // An ordinary file is no epoll instance.
+        readiness.poll = std::fs::File::open("/dev/null").unwrap().into();
+        let error = readiness.wait_for(0).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
     }
 
     #[test]
@@ -182,7 +201,7 @@ mod tests {
         assert_eq!(ready(&readiness), [1]);
         readiness.stop();
         for _ in 0..2 {
-            assert_eq!(readiness.wait().tags().count(), 0);
+            assert_eq!(readiness.wait().unwrap().tags().count(), 0);
         }
     }
 

@@ -11,7 +11,7 @@ use vestal_core::time::NANOS_PER_SECOND;
 use vestal_core::{Duration, Service};
 use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
 use vestal_linux::{
-    Cancelled, Device, JobContext, Processor, Report, Sender, Taken, pipe, pty, udp,
+    Cancelled, Device, JobContext, Processor, Report, RunError, Sender, Taken, pipe, pty, udp,
 };
 use vestal_result::run::DeviceRow;
 use vestal_workload::model::{DeviceArrival, DeviceKind, DeviceSpec, IoSpec};
@@ -181,16 +181,21 @@ impl Devices {
     }
 
     /// What became of their events in a run that is over, when nobody sends any more.
-    pub(super) fn rows(&self, report: &Report) -> Vec<DeviceRow> {
+    pub(super) fn rows(&self, report: &Report) -> Result<Vec<DeviceRow>, RunError> {
         let found = report.cpus.iter().flat_map(|cpu| &cpu.devices);
-        let rows = self.each.iter().zip(found).map(|(made, found)| DeviceRow {
-            name: made.name.clone(),
-            arrived: made.source.sent.load(Ordering::Relaxed),
-            served: found.served,
-            queued: left_in(&made.device),
-            dropped: made.source.refused.load(Ordering::Relaxed)
-                + made.device.input().dropped()
-                + found.lost,
+        let rows = self.each.iter().zip(found).map(|(made, found)| {
+            let by_kernel = made.device.input().dropped();
+            let by_kernel = by_kernel.map_err(|source| RunError::System {
+                what: "count the events that the kernel dropped",
+                source,
+            })?;
+            Ok(DeviceRow {
+                name: made.name.clone(),
+                arrived: made.source.sent.load(Ordering::Relaxed),
+                served: found.served,
+                queued: left_in(&made.device),
+                dropped: made.source.refused.load(Ordering::Relaxed) + by_kernel + found.lost,
+            })
         });
         rows.collect()
     }

@@ -93,7 +93,8 @@ pub(crate) fn execute(
         files.finish(output)?;
     }
     let mut result = outcome::result(session, settings, &report);
-    result.run.devices = devices.rows(&report);
+    let rows = devices.rows(&report);
+    result.run.devices = rows.map_err(|error| failure(session, error))?;
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));

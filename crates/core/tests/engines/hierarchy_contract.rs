@@ -474,9 +474,9 @@ fn a_pibs_has_a_share_in_mode_0() {
     assert_eq!(built, Err(HierarchyError::Capacity { server: 1 }));
 }
 
-/// The host that a wake-up names is no other than one that the configuration names.
+/// The host that a wake-up names has to be one that the configuration could name; else the work is for the one that it names.
 #[test]
-fn a_host_that_gives_no_capacity_in_a_raised_mode_is_refused() {
+fn a_host_that_gives_no_capacity_in_a_raised_mode_is_not_inherited_from() {
     let shares = [(1, 4), (1, 16)].map(|(n, d)| Utilization::new(n, d).unwrap());
     let utilization = ByLevel::new(&shares).unwrap();
     let servers = [
@@ -487,15 +487,23 @@ fn a_host_that_gives_no_capacity_in_a_raised_mode_is_refused() {
     let mut tasks = [task(0, 1, 16), task(2, 1, 16)];
     tasks[1].on_behalf_of = Some(ServerId(0));
     let mut engine = Hierarchy::new(&configuration(&servers, &tasks, &[])).unwrap();
-    for (server, refused) in [(0, false), (1, true)] {
+    engine
+        .apply(at(0), Fact::Released { job: job(1, 0) })
+        .unwrap();
+    for (server, known) in [(1, true), (2, true), (3, false)] {
         let woken = Fact::Woken {
             task: TaskId(1),
             on_behalf_of: Some(ServerId(server)),
         };
         let violation = Err(ContractViolation::UnknownServer(ServerId(server)));
-        let expected = if refused { violation } else { Ok(()) };
+        let expected = if known { Ok(()) } else { violation };
         assert_eq!(engine.apply(at(0), woken), expected);
     }
+    let slot = engine.decide(at(0)).unwrap().slot(CPU).unwrap();
+    assert_eq!(slot.job, job(1, 0));
+    // 1/4 of the 16 of server 0, and not of the 8 of server 1.
+    let budget = slot.budget.unwrap();
+    assert_eq!(budget.remaining.as_nanos(), 4);
 }
 
 #[test]

@@ -91,7 +91,8 @@ mod model {
         );
     }
 
-    /// Each side writes its own word, and then reads the other's.
+    /// Each side writes its own word, and then reads the other's: acquire and release do not order that. With the count SeqCst on
+    /// both sides as well two words would do.
     #[test]
     #[should_panic = "Model exceeded maximum number of branches"]
     fn refuted_a_count_and_a_wish_in_two_words() {

@@ -235,6 +235,7 @@ fn bodies_wait_for_events_and_all_that_was_sent_is_accounted_for() {
         });
         run.accounts_for_all();
         let (cpu, device) = (&run.report.cpus[0], run.device());
+        assert_eq!(cpu.inversions, Some(0), "{:#?}", run.report);
         let reader = cpu.tasks[READER].jobs;
         eprintln!(
             "{device:?} sent {} reader {reader:?} top half {:?}",
@@ -281,6 +282,7 @@ fn a_storm_gets_the_share_of_its_server_and_wakes_the_top_half_no_more_often_tha
         let run = storm(None);
         run.accounts_for_all();
         let (cpu, device) = (&run.report.cpus[0], run.device());
+        assert_eq!(cpu.inversions, Some(0), "{:#?}", run.report);
         eprintln!(
             "{device:?} sent {} {:?} {:?}",
             run.sent,

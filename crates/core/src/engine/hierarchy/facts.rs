@@ -57,7 +57,8 @@ impl<S: Store> Hierarchy<S> {
         Ok(())
     }
 
-    /// The latest wake-up counts, and of several hosts the one that is preferred in each mode.
+    /// The latest wake-up counts, and of several hosts the one that is preferred in each mode. One that cannot be inherited is
+    /// none: a world names the server of whoever waits, and does not know which those are.
     pub(super) fn wake_up(
         &mut self,
         at: Instant,
@@ -68,10 +69,11 @@ impl<S: Store> Hierarchy<S> {
         let unknown = ContractViolation::UnknownTask(task);
         let own = self.tasks.get(task.index()).ok_or(unknown)?.server;
         if let Some(served) = on_behalf_of
-            && !self.is_inheritable(own, served)
+            && self.seats.get(served.index()).is_none()
         {
             return Err(ContractViolation::UnknownServer(served));
         }
+        let on_behalf_of = on_behalf_of.filter(|&served| self.is_inheritable(own, served));
         let woken_for =
             ByLevel::from_fn(|mode| self.preferred_host(own, mode, named.at(mode), on_behalf_of));
         let work = self.work_mut(task)?;

@@ -200,10 +200,18 @@ impl World {
 
     /// The job of this task waits for so many events.
     fn wait(&mut self, task: usize, events: u64) {
+        self.leave(task);
+        self.report_wait(task, events);
+    }
+
+    /// It is on its way from its body to a wait.
+    fn leave(&self, task: usize) {
+        let suspension = &self.cpu.tasks[task].suspension;
+        suspension.leave(0, 0, &mut Default::default());
+    }
+
+    fn report_wait(&mut self, task: usize, events: u64) {
         let Assignment { sequence, .. } = self.active[task].unwrap();
-        self.cpu.tasks[task]
-            .suspension
-            .leave(0, 0, &mut Default::default());
         self.cpu.tasks[task].handover.wait(Wait {
             sequence,
             device: 0,
@@ -342,7 +350,7 @@ fn a_storm_wakes_the_top_half_once_for_each_bottom_half() {
         world.sender.send(&[1]).unwrap();
         // What the top half would do; it waits for ever if there is nothing, so the end is there.
         devices.stop();
-        let ready = devices.wait().unwrap();
+        let ready = devices.wait().unwrap().unwrap();
         devices.of(&ready).count()
     };
     assert_eq!(ready(&world), 1);
@@ -410,16 +418,56 @@ fn a_wait_that_was_begun_while_others_had_the_cpu_is_reported_when_the_plan_name
             (20_050, "completed", READER),
             (20_100, "started", OTHER),
             (20_100, "blocked", OTHER),
+            // What was served since it began to wait counts, and nobody will call for that.
+            (20_100, "woken", OTHER),
+            // The clock of the machine is before this run.
+            (0, "started", OTHER),
         ]
     );
-    // What was served since it began to wait counts.
-    assert_eq!(world.running(), None);
-    world.round(20_150);
-    assert_eq!(
-        world.said(),
-        [(20_150, "woken", OTHER), (20_150, "started", OTHER)]
-    );
+    assert_eq!(world.running(), Some(OTHER));
     assert!(world.goes_on(OTHER));
+}
+
+/// Two wait, the first for three events. It is dropped in the decision itself: the second waits for the first event from then on
+/// and not for the fourth, and the bottom half is to call for that.
+#[test]
+fn the_drop_of_who_waits_first_lets_the_bottom_half_call_for_the_next() {
+    let mut world = World::new();
+    world.round(0);
+    world.wait(READER, 3);
+    world.round(200);
+    assert_eq!(world.running(), Some(OTHER));
+    world.wait(OTHER, 1);
+    world.round(300);
+    assert_eq!(world.running(), None);
+    let (at, level) = (Instant::from_nanos(400 * US), Level(1));
+    let request = Fact::ModeRequested { level };
+    world.managed.scheduler.apply(at, request).unwrap();
+    world.round(400);
+    assert!(world.goes_on(READER), "it was dropped");
+    assert!(world.device.serve(), "the only one waits for it");
+    world.round(500);
+    assert_eq!(world.running(), Some(OTHER));
+    assert!(world.goes_on(OTHER));
+}
+
+/// Its budget is used up on the way from its body to its wait, so that the plan leaves the CPU free.
+#[test]
+fn the_manager_does_not_look_again_and_again_for_a_job_that_waits_while_no_plan_names_it() {
+    let mut world = World::new();
+    world.round(0);
+    world.end(READER);
+    world.round(250);
+    assert_eq!(world.running(), Some(OTHER));
+    world.leave(OTHER);
+    scripted::advance(OTHER, 8 * MS);
+    world.round(8_250);
+    assert_eq!(world.running(), None);
+    assert!(world.managed.look_again, "it is neither inside nor waits");
+    world.report_wait(OTHER, 1);
+    world.round(8_270);
+    assert_eq!(world.running(), None);
+    assert!(!world.managed.look_again);
 }
 
 #[test]

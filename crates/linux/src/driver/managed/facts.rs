@@ -323,9 +323,11 @@ impl Managed {
         Ok(())
     }
 
-    /// Tells the scheduler which jobs have the events that they waited for, and bottom halves at which they are to call.
-    pub(super) fn wake_served(&mut self, control: &Control<'_>, now: u64) -> Step {
-        let at = control.run.instant(now);
+    /// Tells the scheduler which jobs have the events that they waited for, and bottom halves at which they are to call. Says
+    /// whether there was any.
+    pub(super) fn wake_served(&mut self, control: &Control<'_>, at: Instant) -> Step<bool> {
+        self.waits.take_changes();
+        let mut any = false;
         for (device, attached) in control.devices.iter().enumerate() {
             // Each turn ends a wait.
             while let Some(target) = self.waits.next_target(device) {
@@ -336,9 +338,10 @@ impl Managed {
                 let (task, on_behalf_of) = (job.task, None);
                 self.scheduler
                     .apply(at, Fact::Woken { task, on_behalf_of })?;
+                any = true;
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Whether the next release of a task, which is due at a clock reading, is there at `now`: because the clock says so, or

@@ -225,20 +225,30 @@ impl Managed {
         self.take_ends(control)?;
         self.take_waits(control)?;
         self.take_interrupts(control)?;
-        self.wake_served(control, now)?;
+        self.wake_served(control, control.run.instant(now))?;
         let latest = self.take_releases(control, now)?;
         let mut at = control.run.instant(now.max(latest));
-        // Each further round ends a job that was over already, so that it ends; the bound is a
+        // Each further round ends a job that was over already, or begins or ends a wait, so that it ends; the bound is a
         // safeguard, not a parameter.
-        for _ in 0..=2 * control.tasks.len() {
+        for _ in 0..=3 * control.tasks.len() {
             self.decide(control, at)?;
             control.has_decided();
-            if !self.enact(control, at)? {
+            let ended = self.enact(control, at)?;
+            if !self.wake_for_changes(control)? && !ended {
                 break;
             }
             at = control.now();
         }
         Ok(())
+    }
+
+    /// What was decided and carried out may have begun waits, or moved others: nobody calls for events that were served before
+    /// this looks. Says whether it ended any.
+    fn wake_for_changes(&mut self, control: &Control<'_>) -> Step<bool> {
+        if !self.waits.take_changes() {
+            return Ok(false);
+        }
+        self.wake_served(control, self.clock.max(control.now()))
     }
 
     fn decide(&mut self, control: &mut Control<'_>, at: Instant) -> Step {
@@ -312,11 +322,12 @@ impl Managed {
     }
 
     /// The plan leaves the CPU free: no begun job goes on. One whose worker is not inside its body cannot be held
-    /// there, so the manager looks again soon.
+    /// there, so the manager looks again soon; one that waits for events stays outside until it is told to go on.
     fn hold_all(&mut self, control: &mut Control<'_>) {
         for (task, queue) in control.tasks.iter().zip(&self.queues) {
             let begun = task.is_sliced() && queue.class == Class::Suspended;
-            if let Some(sequence) = queue.busy.filter(|_| begun) {
+            let waits = queue.waits.is_some();
+            if let Some(sequence) = queue.busy.filter(|_| begun && !waits) {
                 slices::hold_begun(task, sequence, &mut control.record.suspensions);
                 self.look_again |= !task.suspension.is_suspended();
             }

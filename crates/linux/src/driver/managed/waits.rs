@@ -35,6 +35,8 @@ pub(super) struct Waits {
     waiters: Vec<Waiter>,
     /// By device.
     given: Vec<Given>,
+    /// Whether a wait began, or one was forgotten, since somebody asked.
+    has_changed: bool,
 }
 
 impl Waits {
@@ -43,7 +45,13 @@ impl Waits {
         Self {
             waiters: Vec::with_capacity(tasks),
             given: vec![Given::default(); devices],
+            has_changed: false,
         }
+    }
+
+    /// Whether a wait began, or one was forgotten, since this was asked last: there may be targets that nobody calls for.
+    pub(super) fn take_changes(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     /// `job` waits from here on. O(1).
@@ -53,6 +61,7 @@ impl Waits {
         };
         let target = wait.served.max(given.in_all).saturating_add(wait.events);
         given.in_all = target;
+        self.has_changed = true;
         self.waiters.push(Waiter {
             job,
             device: wait.device,
@@ -71,6 +80,7 @@ impl Waits {
             return;
         };
         let Waiter { device, target, .. } = self.waiters.remove(place);
+        self.has_changed = true;
         let Some(given) = self.given.get_mut(device) else {
             return;
         };
