@@ -149,7 +149,8 @@ pub enum LevelReason {
 
 impl LevelReason {
     /// Whether more steps might have found an answer.
-    pub(crate) fn is_undecided(&self) -> bool {
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
         matches!(self, Self::CycleTooLong { .. } | Self::NotDecided { .. })
     }
 
@@ -271,7 +272,10 @@ impl LevelReason {
                 Time(at_least),
                 Time(deadline)
             ),
-            Self::NotDecided { cpu } => format!("level B of CPU {} was not decided", cpu.0),
+            Self::NotDecided { cpu } => format!(
+                "levels A and B of CPU {} were not decided within the steps that the test takes",
+                cpu.0
+            ),
         }
     }
 }

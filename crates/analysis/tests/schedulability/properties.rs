@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Random, problem, random_set, task};
 use vestal_analysis::schedulability::pt;
-use vestal_analysis::{Outcome, Problem, Reason, Scratch, Test, Verdict, find, tests};
+use vestal_analysis::{Outcome, Parameter, Problem, Reason, Scratch, Test, Verdict, find, tests};
 use vestal_core::{Duration, LevelSet, Service, Task, TaskId, Wcet};
 
 /// The chain smc:printed => smc => amc-rtb, on given priorities and through Audsley's algorithm;
@@ -40,11 +40,12 @@ fn printed_smc_implies_smc_implies_amc_rtb() {
     );
 }
 
-/// The tests that are not for finite job sets.
+/// The tests that are neither for finite job sets nor for servers nor for levels of MC², which a problem has to name.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
     tests()
         .iter()
         .filter(|test| !test.is_for_job_sets && !test.is_for_servers)
+        .filter(|test| !test.takes.contains(&Parameter::Tables))
 }
 
 /// Every task to its position in a permuted set.

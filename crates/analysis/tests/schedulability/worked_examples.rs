@@ -13,11 +13,14 @@ fn ns(values: &[u64]) -> Vec<Option<Duration>> {
         .collect()
 }
 
-/// The tests for tasks that may be released at any time: neither for finite job sets nor for frames nor for servers.
+/// The tests for tasks that may be released at any time: neither for finite job sets nor for frames, servers or levels of MC².
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
     let tests = vestal_analysis::tests().iter();
     let tests = tests.filter(|test| !test.is_for_job_sets && !test.is_for_servers);
-    tests.filter(|test| !test.takes.contains(&Parameter::Frames))
+    tests.filter(|test| {
+        let not_those = [Parameter::Frames, Parameter::Tables];
+        !not_those.iter().any(|which| test.takes.contains(which))
+    })
 }
 
 /// Huang, Gill and Lu (TECS 2014, section 3.1): tau_1 (LO, 1, T 2), tau_2 (HI, 1/5, T 10),

@@ -93,7 +93,7 @@ fn all_rows_of_figure_2_come_out_of_the_command() {
         serde_json::from_str(&text.replace("\"0ns\"", "\"0ms\"")).unwrap()
     };
     assert_eq!(read(found)["tables"], read(given)["tables"]);
-    let theta = "19714286ns";
+    let theta = "19.714286ms";
     assert_eq!(
         read(found)["tardiness"],
         json!({ "T5": theta, "T6": theta })
@@ -508,4 +508,62 @@ fn budgets_hold_unless_they_are_ignored() {
     // After 2 of engine: 5 of its first budget, and from 22 on, behind engine once more, 4 of the second.
     assert_eq!(latest(&[]), 26_000_000);
     assert_eq!(latest(&["--set", "budgets=ignored"]), 11_000_000);
+}
+
+/// Two tasks of the lowest of four levels, best effort under MC², never meet their deadlines.
+const STARVED: &str = r#"
+format = "vestal/1"
+levels = [{LEVELS}]
+[platform]
+cpus = 2
+[[task]]
+name = "a"
+criticality = "{HIGHEST}"
+period = "10ms"
+cpu = 0
+wcet = { {ALL} }
+[[task]]
+name = "q"
+criticality = "{LOWEST}"
+period = "10ms"
+wcet = { {LOWEST} = "9ms" }
+[[task]]
+name = "r"
+criticality = "{LOWEST}"
+period = "10ms"
+wcet = { {LOWEST} = "9ms" }
+"#;
+
+fn starved(levels: [&str; 4]) -> String {
+    let all = levels.map(|level| format!("{level} = \"9ms\""));
+    STARVED
+        .replace(
+            "{LEVELS}",
+            &levels.map(|level| format!("\"{level}\"")).join(", "),
+        )
+        .replace("{ALL}", &all.join(", "))
+        .replace("{HIGHEST}", levels[3])
+        .replace("{LOWEST}", levels[0])
+}
+
+#[test]
+fn nobody_who_did_not_ask_for_best_effort_is_told_that_it_is_schedulable() {
+    let scratch = Scratch::new("starved");
+    let file = scratch.file("levels.toml", &starved(["QM", "L1", "L2", "L3"]));
+    let file = file.to_str().unwrap();
+    for more in [&[][..], &["--all"]] {
+        let done = vestal(&[&["analyze", file][..], more].concat());
+        assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
+        assert!(done.stdout.contains("not proved"), "{}", done.stdout);
+    }
+    let named = scratch.file("named.toml", &starved(["D", "C", "B", "A"]));
+    for (file, more) in [
+        (named.to_str().unwrap(), &[][..]),
+        (file, &["--test", "mc2"]),
+    ] {
+        let done = vestal(&[&["analyze", file][..], more].concat());
+        assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
+        let says = "Under mc2 nothing is promised to q, r.";
+        assert!(done.stdout.contains(says), "{}", done.stdout);
+    }
 }

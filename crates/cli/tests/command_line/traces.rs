@@ -146,9 +146,10 @@ fn a_run_comes_to_the_same_with_and_without_a_trace() {
         }
     }
     // They are not all the same run.
+    let runs = differing.len();
     differing.sort_unstable();
     differing.dedup();
-    assert!(differing.len() > 20, "{differing:?}");
+    assert!(3 * differing.len() > runs, "{runs}: {differing:?}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Policy for Mc2 {
         Fields {
             offset: Use::Rule(
                 "counts; tables begin at time 0 all the same, so level-A jobs come when their slots expect them only \
-                 without one",
+                 with a multiple of their period",
             ),
             arrival: Use::Rule(
                 "counts; level-A jobs come when their slots expect them only if they are periodic",

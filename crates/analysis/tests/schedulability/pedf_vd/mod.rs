@@ -9,7 +9,9 @@ use crate::edf_vd::{Share, sums, theorem_accepts};
 
 use common::{Random, problem, task};
 use core::num::NonZeroU16;
-use vestal_analysis::{Outcome, Parameters, Problem, Reason, Scratch, Test, Verdict, find};
+use vestal_analysis::{
+    Outcome, Parameter, Parameters, Problem, Reason, Scratch, Test, Verdict, find,
+};
 use vestal_core::{CpuId, Duration, Level, Task, TaskId};
 
 const VARIANTS: [Option<&str>; 3] = [None, Some("decreasing"), Some("edf-vd")];
@@ -244,6 +246,8 @@ fn tests_for_one_cpu_prove_nothing_about_two() {
         .iter()
         .chain([&own])
         .filter(|test| !test.is_for_job_sets && !test.is_for_servers)
+        // Those for levels of MC² are for problems that name them.
+        .filter(|test| !test.takes.contains(&Parameter::Tables))
     {
         // Servers of period transformation lose too much of these periods.
         let accepted = test.accepts(&periodic(1), &mut scratch);
