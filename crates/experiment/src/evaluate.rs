@@ -445,9 +445,9 @@ impl Evaluator {
             return Answer::Yes;
         }
         // Only the full answer tells a refusal from a search that reached its limit.
-        let undecided = |why: &Reason| match why {
-            Reason::Levels(why) => why.is_undecided(),
-            why => matches!(why, Reason::SearchLimit { .. }),
+        let undecided = |why: &Reason| {
+            let of_levels = matches!(why, Reason::Levels(why) if why.is_undecided());
+            of_levels || matches!(why, Reason::SearchLimit { .. })
         };
         match test.analyse(problem).why {
             Some(Reason::WithOverheads { why }) if undecided(&why) => Answer::Undecided,

@@ -27,6 +27,22 @@ use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
 
+/// What the policy's engines, or their guards where the kernel dispatches, have against the clusters.
+fn check_clusters(session: &Session, is_managed: bool) -> Result<(), Refusal> {
+    for cluster in &session.system.clusters {
+        if is_managed {
+            drop(cluster.configuration.engine(Precision::EXACT)?);
+        } else {
+            // Nothing else lets a policy come here that fixed priorities cannot carry out.
+            let help =
+                "leave out --dispatch native: a manager can carry out the plans of the scheduler";
+            let guard = cluster.configuration.guard(Precision::EXACT);
+            drop(guard.map_err(|refusal| refusal.with_help(help))?);
+        }
+    }
+    Ok(())
+}
+
 /// Runs a session on this machine.
 pub(crate) fn execute(
     session: &Session,
@@ -45,27 +61,7 @@ pub(crate) fn execute(
     pace::check(settings)?;
     frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
-    for cluster in &session.system.clusters {
-        if is_managed {
-            drop(
-                cluster
-                    .configuration
-                    .engine(Precision::EXACT)
-                    .map_err(refused)?,
-            );
-        } else {
-            // Nothing else lets a policy come here that fixed priorities cannot carry out.
-            let help =
-                "leave out --dispatch native: a manager can carry out the plans of the scheduler";
-            let refused = |refusal: Refusal| refused(refusal.with_help(help));
-            drop(
-                cluster
-                    .configuration
-                    .guard(Precision::EXACT)
-                    .map_err(refused)?,
-            );
-        }
-    }
+    check_clusters(session, is_managed).map_err(refused)?;
     let devices = Devices::new(session, settings)?;
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;

@@ -1,7 +1,7 @@
 //! Devices: events that bottom halves serve within the budget of their server, and bodies that wait for them.
 
 use crate::looks::{keeping, replayed};
-use crate::support::{HI, LO, alone, alone_and_well, spec};
+use crate::support::{self, HI, LO, alone, alone_and_well, spec};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -107,7 +107,7 @@ fn send(sender: &Sender, every: Option<u64>, is_over: &AtomicBool) -> (u64, u64)
         if let Some(every) = every {
             next += every;
             while monotonic_nanos() < next && !is_over.load(Ordering::SeqCst) {
-                thread::sleep(std::time::Duration::from_micros(50));
+                support::sleep_micros(50);
             }
         }
     }
@@ -159,7 +159,7 @@ fn run(every: Option<u64>, fault: Option<Fault>, of_reader: fn(&mut JobContext<'
     let report = thread::scope(|scope| {
         scope.spawn(|| {
             while !device.is_in_use() && !is_over.load(Ordering::SeqCst) {
-                thread::sleep(std::time::Duration::from_micros(500));
+                support::sleep_micros(500);
             }
             let (ours, _) = send(&sender, every, &is_over);
             sent.store(ours, Ordering::SeqCst);

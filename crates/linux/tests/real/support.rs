@@ -322,9 +322,16 @@ pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
     false
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests wait for other processes")]
 pub(crate) fn pause(milliseconds: u64) {
-    std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+    sleep_micros(1000 * milliseconds);
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests wait for others, who go by their own clocks"
+)]
+pub(crate) fn sleep_micros(microseconds: u64) {
+    std::thread::sleep(std::time::Duration::from_micros(microseconds));
 }
 
 /// What bodies do against their own enforcement, at the beginning of each job.
