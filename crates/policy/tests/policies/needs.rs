@@ -64,7 +64,8 @@ fn table(set: &TaskSet, tasks: &[usize]) -> Option<DispatchTable> {
                     None => cycle,
                 };
                 let length = left.min(free - at);
-                if at + length > deadline {
+                // Nothing is free at the end of a full cycle.
+                if length == 0 || at + length > deadline {
                     return None;
                 }
                 slots.push((at, length, task));
