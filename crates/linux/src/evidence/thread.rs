@@ -84,10 +84,16 @@ impl Intervals {
         self.cpu.terms.duties.is_walked()
     }
 
-    /// Whether no task but this one has a job on its CPU that has begun and not ended.
+    /// Whether no task but this one has a job on its CPU that has begun and not ended, or ended and left no note since that its
+    /// thread leaves the CPU.
     pub(crate) fn has_no_job_but(&self, task: TaskId) -> bool {
+        let online = &self.cpu.online;
         let mut others = self.cpu.tasks.iter().filter(|other| other.id != task);
-        others.all(|other| other.jobs.running().is_none())
+        others.all(|other| {
+            let thread = Thread::Worker(other.id.index());
+            let has_left = thread == self.thread || online.is_waiting(thread);
+            has_left && other.jobs.running().is_none()
+        })
     }
 
     /// Its job burns, and looks at the clock.
@@ -271,8 +277,9 @@ impl Intervals {
     /// The same for a thread that records nothing.
     pub(crate) fn wait_untraced(&mut self, duty: Duty) {
         let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
-        self.cpu.online.waits(self.thread, cpu);
         self.close(duty, (now, cpu), true);
+        // Behind the note: who sees that it waits sees that it has said so.
+        self.cpu.online.waits(self.thread, cpu);
     }
 
     /// The thread is done with `duty` and goes on with another one, without a wait. No group of `trace` is open.
@@ -286,6 +293,13 @@ impl Intervals {
     /// The thread leaves the run.
     pub(crate) fn leave(&self) {
         self.cpu.online.waits(self.thread, own_cpu_nanos());
+    }
+
+    /// The same of a worker, whose last job may have gone on beyond the end of the run: no wait says then that it has left the CPU.
+    pub(crate) fn leave_work(&mut self) {
+        let now = monotonic_nanos();
+        self.write(Note::Leaves { now });
+        self.leave();
     }
 
     /// The present interval ends at `now`, when the CPU clock says `cpu`.
@@ -330,4 +344,50 @@ fn write(cpu: &NotedCpu, own: &mut u64, note: Note) -> u64 {
     let written = cpu.notes.write(note);
     *own = own.wrapping_add(written.step);
     written.activity.wrapping_sub(*own)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::cpu::{Cpu, Terms};
+    use crate::monitor::Monitor;
+    use crate::task::TaskShared;
+    use crate::words::Allowance;
+    use std::sync::Arc;
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
+
+    fn task() -> TaskShared {
+        let period = Duration::from_millis(10);
+        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
+        let model = Task::new(Level(0), period, period, wcet).unwrap();
+        let configuration = TaskConfiguration::new(model, 1);
+        TaskShared::new(String::new(), configuration, 0, 2, Allowance::Unlimited)
+    }
+
+    /// A job whose body looked at no clock until behind the end of the run may have had the CPU of another one that waited, and the word that shows
+    /// it is off as soon as it is not: until its thread has noted that it leaves.
+    #[test]
+    fn a_job_that_has_ended_is_there_until_its_thread_says_that_it_leaves_the_cpu() {
+        let cpu = Cpu::in_test(vec![task(), task()], Terms::in_test(Monitor::Manager));
+        let cpu = Arc::new(cpu);
+        let [low, mut high] =
+            [0, 1].map(|task| Intervals::of_this_thread(Thread::Worker(task), &cpu));
+        let is_alone = || low.has_no_job_but(TaskId(0));
+        let jobs = &cpu.tasks.of(TaskId(1)).unwrap().jobs;
+        assert!(is_alone());
+        let wait: fn(&mut Intervals) = |own| own.wait_untraced(Duty::JobEnd);
+        for ends in [wait, Intervals::leave_work] {
+            let now = monotonic_nanos();
+            high.wake(Wanted::Since(now), now);
+            assert!(!is_alone(), "it is about to begin one");
+            jobs.begin(0, 0);
+            assert!(!is_alone());
+            jobs.finish(0);
+            assert!(!is_alone(), "it may have had the CPU until now");
+            let before = low.others();
+            ends(&mut high);
+            assert!(is_alone());
+            assert_ne!(low.others(), before, "nothing says that it has left");
+        }
+    }
 }

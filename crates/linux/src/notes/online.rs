@@ -6,7 +6,7 @@
 //! | `called` | whoever calls the manager; reset by the manager | the manager | since when it is wanted |
 //! | `active`, `last_end` | workers, and the manager when it takes a priority | a worker whose job begins | whether a busy period seems to begin: then it reads the CPU clocks |
 //! | `earliest_due`, [`TaskOnline::due`] | workers; whoever looks at a late job | whoever gets the CPU | whether a job is late that nobody has looked at |
-//! | `waiting` | each thread its own | who reads the CPU clocks | the clock of a thread that waits, which needs no system call |
+//! | `waiting` | each thread its own | who reads the CPU clocks; a job that the end of the run meets | the clock of a thread that waits, which needs no system call; whether it has said so |
 //! | `stolen_by_threads` | the gatherer | the thread that started the run | whether there is a thief to look for |
 //! | [`TaskOnline::has_priority`] | the worker; the manager that takes the priority | both | who of them notes that the job has lost its place |
 //!
@@ -103,6 +103,12 @@ impl Online {
     /// `thread` is about to wait, or to leave, with so much on its CPU clock.
     pub(crate) fn waits(&self, thread: Thread, cpu: u64) {
         self.set_waiting(thread, cpu);
+    }
+
+    /// Whether `thread` waits, or has left, or never came.
+    pub(crate) fn is_waiting(&self, thread: Thread) -> bool {
+        let word = self.waiting.get(thread.index());
+        word.is_none_or(|word| word.load(Ordering::Acquire) != AWAKE)
     }
 
     fn set_waiting(&self, thread: Thread, value: u64) {

@@ -113,7 +113,7 @@ impl Worker {
         };
         let meter = Meter::start();
         work(&mut running);
-        running.own.leave();
+        running.own.leave_work();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         let used = meter.used_until(task.jobs.at_stop());
         running.note(TaskNote::Used(used));

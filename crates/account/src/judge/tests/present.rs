@@ -274,6 +274,51 @@ fn what_others_take_while_a_thread_of_the_run_comes_too_is_stolen_but_for_what_t
     }
 }
 
+/// A job burns until 1 ms. A more urgent one, whose body does not look at the clock, has the CPU from 5 ms until 11 ms; the dispatcher comes
+/// and goes in between, and the run is stopped at 9 ms. The more urgent job is the last of its task: it is off, and its worker leaves.
+#[test]
+fn a_body_that_went_on_beyond_the_end_of_a_run_was_no_thief_of_a_job_below_it() {
+    let gaps = |leaves: bool| {
+        let mut judge = judge(ENFORCED);
+        let interval = |thread, duty, [began, now]: [u64; 2]| {
+            Note::Interval(Interval {
+                thread,
+                duty,
+                began,
+                now,
+                cpu: (0, now - began),
+                counted: None,
+                alone: false,
+                waits: thread == Thread::Dispatcher,
+            })
+        };
+        let begin = |thread, now| Note::Begin {
+            thread,
+            wanted: Wanted::Since(now),
+            now,
+            burned: 0,
+        };
+        judge.take_all([
+            begin(Thread::Worker(HI), 5 * MS),
+            begins(HI, 0),
+            interval(Thread::Worker(HI), Duty::JobStart, [5 * MS, 5 * MS]),
+            begin(Thread::Dispatcher, 6 * MS),
+            interval(Thread::Dispatcher, Duty::Dispatcher, [6 * MS, 6 * MS]),
+            ends(HI, 0, 6 * MS, 11 * MS),
+        ]);
+        judge.take_all(leaves.then_some(Note::Leaves { now: 11 * MS }));
+        judge.take(Note::Resumed {
+            looked: MS,
+            now: 9 * MS,
+            waited: 8 * MS,
+        });
+        judge.gaps()
+    };
+    assert_eq!(gaps(true), []);
+    // What it was taken for where nothing said that it left.
+    assert_eq!(gaps(false), [(9 * MS, 3 * MS)]);
+}
+
 /// A job burns until 1 ms; another thread has the CPU until 5 ms, and somebody else from there until the run is stopped at 9 ms.
 #[test]
 fn a_job_that_the_end_of_a_run_met_was_kept_since_the_last_thread_left() {
