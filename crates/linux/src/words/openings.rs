@@ -75,8 +75,13 @@ impl Slot {
     }
 
     fn read(&self, round: u64) -> Opening {
+        self.read_if(|of| of == tag(round))
+    }
+
+    /// The end counts if it is of a round with a tag that `is_own`.
+    fn read_if(&self, is_own: impl FnOnce(u64) -> bool) -> Opening {
         let (at, ticks, done) = (self.at.get(), self.ticks.get(), self.done.get());
-        let is_own = done != NONE && done >> TOOK_BITS == tag(round);
+        let is_own = done != NONE && is_own(done >> TOOK_BITS);
         let done = is_own.then(|| at.saturating_add(done & TOOK_MAX));
         Opening { at, ticks, done }
     }
@@ -143,6 +148,48 @@ mod model {
     #[should_panic = "another round"]
     fn refuted_who_looks_at_the_round_only_before() {
         late(|slot| (slot.round.get() == 1).then(|| slot.read(1)));
+    }
+
+    /// The thread that opened the first round has let the others go, and says only now that it took 30; meanwhile another one opens the second,
+    /// which takes 5. A thread of that looks. Three threads: all interleavings with at most three preemptions.
+    fn slow_to_say_so(look: fn(&Slot) -> Option<Opening>) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(move || {
+            let slot = Arc::new(Slot::default());
+            slot.begin(1, [10, 11]);
+            let [slow, opener] = [Arc::clone(&slot), Arc::clone(&slot)];
+            let slow = thread::spawn(move || slow.end(1, 30));
+            let opener = thread::spawn(move || {
+                opener.begin(2, [20, 21]);
+                opener.end(2, 5);
+            });
+            if let Some(found) = look(&slot) {
+                assert_eq!((found.at, found.ticks), (20, 21), "another round");
+                assert!(
+                    matches!(found.done, None | Some(25)),
+                    "the end of another round"
+                );
+            }
+            slow.join().unwrap();
+            opener.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn who_looks_learns_of_the_end_of_its_own_round_or_of_none() {
+        slow_to_say_so(|slot| slot.of(2));
+    }
+
+    /// What was there before.
+    #[test]
+    #[should_panic = "the end of another round"]
+    fn refuted_an_end_that_does_not_say_of_which_round_it_is() {
+        slow_to_say_so(|slot| {
+            let is_told = || slot.round.get() == 2;
+            let found = is_told().then(|| slot.read_if(|_| true))?;
+            is_told().then_some(found)
+        });
     }
 }
 
