@@ -200,7 +200,7 @@ impl Launch {
         let known = self.plan.cpus.len() - usize::from(self.has_own_dispatcher());
         let beginning = Beginning {
             granularity,
-            // Those that the recording knows.
+            // Those of the set.
             processors: self
                 .plan
                 .cpus

@@ -136,8 +136,7 @@ fn paper(
     if !launch.config.is_of_sigrist2015() {
         return None;
     }
-    let is_own = launch.has_own_dispatcher();
-    let host = if is_own {
+    let host = if launch.has_own_dispatcher() {
         cpus.len().saturating_sub(1)
     } else {
         0
@@ -149,7 +148,6 @@ fn paper(
         initialisation: frames.initialisation,
         heartbeat: launch.config.period(),
         host,
-        is_recorded: !is_own,
         priority: scheduler.saturating_add(1),
     };
     Some(Arc::new(Paper::new(common, cpus, terms)))
@@ -243,10 +241,7 @@ fn draft(
     let shared = launch.share(run, index, cpu, terms, allowed, unlimited);
     let (cpu, notes) = shared.map_err(RunError::system("make what the threads of a CPU share"))?;
     let scope = Scope::new(DomainId::FIRST, numbers, &[cpu.id]);
-    let mut lane = Lane::new(rings, notes, &cpu, scope);
-    if launch.has_own_dispatcher() && index + 1 == launch.plan.cpus.len() {
-        lane = lane.beside();
-    }
+    let lane = Lane::new(rings, notes, &cpu, scope);
     Ok(((cpu, bodies, traces), lane))
 }
 

@@ -90,8 +90,6 @@ pub(crate) struct Lane {
     /// Whatever comes later into `ready` is not from before this instant.
     complete_until: u64,
     lost: u64,
-    /// The recording does not know its CPU.
-    is_beside: bool,
 }
 
 impl Lane {
@@ -120,15 +118,6 @@ impl Lane {
             clock: Instant::EPOCH,
             complete_until: 0,
             lost: 0,
-            is_beside: false,
-        }
-    }
-
-    /// The same of a CPU that has none of the tasks, and that the recording does not know: it is judged, and no more.
-    pub(crate) fn beside(self) -> Self {
-        Self {
-            is_beside: true,
-            ..self
         }
     }
 
@@ -223,16 +212,10 @@ impl Lane {
         self.cpu.online.note_stolen_by_threads(stolen);
         let complete = self.rings.iter().map(|ring| ring.complete_until).min();
         let released = self.releases_until().min(now);
-        let complete = complete.unwrap_or(now);
+        // Without rings no flag says that somebody is in a group: what is found later stands where that was found.
+        let complete = complete.unwrap_or(now.saturating_sub(SKEW_NANOS));
         self.hand_on_until(complete, released);
         self.complete_until = complete;
-        self.forget_if_beside();
-    }
-
-    fn forget_if_beside(&mut self) {
-        if self.is_beside {
-            self.forget();
-        }
     }
 
     /// Hands on everything that there is, and after it `rest` and `end`.
@@ -257,7 +240,6 @@ impl Lane {
             self.hand_on(Record { at, ..record });
         }
         self.complete_until = u64::MAX;
-        self.forget_if_beside();
     }
 
     /// When jobs cease to be released: at the end of the run, planned or not.

@@ -144,8 +144,6 @@ pub(super) struct Terms {
     pub(super) heartbeat: Option<Duration>,
     /// The place in the set of the CPU that has scheduler, checker and dispatcher.
     pub(super) host: usize,
-    /// Whether that is a CPU of the recording.
-    pub(super) is_recorded: bool,
     /// The priority of the dispatcher; scheduler and checker have the next ones below.
     pub(super) priority: i32,
 }

@@ -414,11 +414,8 @@ impl Scheduling<'_> {
         }
     }
 
-    /// It begins or ends to have the scheduler, on a CPU of the recording.
+    /// It begins or ends to have the scheduler.
     fn put_span(&self, domain: &mut Domain, at: Instant, edge: Edge) {
-        if self.paper.terms.is_recorded {
-            let host = self.paper.terms.host;
-            domain.scheduler.put(span(host, at, edge));
-        }
+        domain.scheduler.put(span(self.paper.terms.host, at, edge));
     }
 }
