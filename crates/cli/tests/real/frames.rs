@@ -499,3 +499,26 @@ fn the_threads_of_the_paper_have_their_race_counted_and_are_replayed_as_walkers_
         assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
     }
 }
+
+/// What is known of the CPU that dispatcher, scheduler and checker have for themselves stands in a recording behind the only one of the set,
+/// and a replay asks for nothing there.
+#[test]
+fn a_recording_has_the_cpu_of_the_paper_s_threads_and_is_replayed() {
+    let scratch = Scratch::new("frames-own");
+    let file = scratch.file("set.toml", &tasks_for(1));
+    let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
+    let asked = ["--mechanism", "sigrist2015", "--set", "dispatcher=own"];
+    let more = ["--for", "400ms", "--trace", &trace];
+    let result = run(&file, "pthread", "0,1", &[&asked[..], &more].concat());
+    assert_eq!(result["frames"]["dispatcher"], "own");
+    let (header, records) = super::support::traces::read(trace.as_ref());
+    assert_eq!(header.cpus, 1);
+    let of = |is_one: fn(What) -> bool| records.iter().filter(|it| is_one(it.what)).count();
+    // The scheduler begins and ends ten sub-frames of a level at least.
+    let spans = of(|what| matches!(what, What::Overhead { cpu, .. } if cpu.0 == 1));
+    assert!(spans >= 20, "{spans}");
+    let gaps = of(|what| matches!(what, What::Gap { .. }));
+    assert_eq!(result["machine"]["gaps"], gaps);
+    let replayed = vestal(&["replay", &trace]);
+    assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+}

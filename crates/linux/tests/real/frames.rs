@@ -122,10 +122,25 @@ type Log = Arc<Mutex<Vec<(Place, u64, u64)>>>;
 
 /// The tasks of each CPU on these processors, each a CPU as `cpu` makes it. A job burns what `demand` says.
 fn with_tasks(
-    mut set: Executive,
+    set: Executive,
     places: &[usize],
     cpu: impl Fn() -> CpuSpec,
     demand: impl Fn(Place) -> Service + Clone + Send + 'static,
+    log: &Log,
+) -> Executive {
+    let burns: Work = |job, amount| job.burn(amount);
+    with_bodies(set, places, cpu, (burns, demand), log)
+}
+
+/// How a body does what its job demands.
+type Work = fn(&mut JobContext<'_>, Service) -> Result<(), Cancelled>;
+
+/// The same with bodies that work so.
+fn with_bodies(
+    mut set: Executive,
+    places: &[usize],
+    cpu: impl Fn() -> CpuSpec,
+    (work, demand): (Work, impl Fn(Place) -> Service + Clone + Send + 'static),
     log: &Log,
 ) -> Executive {
     for (index, &place) in places.iter().enumerate() {
@@ -135,7 +150,7 @@ fn with_tasks(
             let body = move |job: &mut JobContext<'_>| -> Result<(), Cancelled> {
                 let place = (index, task, job.id().sequence);
                 let begun = monotonic_nanos();
-                let outcome = job.burn(demand(place));
+                let outcome = work(job, demand(place));
                 log.lock().unwrap().push((place, begun, monotonic_nanos()));
                 outcome
             };

@@ -1,20 +1,23 @@
 //! Frame tables by the threads of Sigrist et al. (2015), and the race that their global scheduler avoids.
 
 use super::{
-    BARRIERS, FRAME_MS, Log, NOBODY, Place, Ran, common, counts, frames, jobs, order, overlaps,
-    recorded, replayed, seen_in_order, settings, two_processors, usual, with_tasks,
+    BARRIERS, FRAME_MS, Log, NOBODY, Place, Ran, Work, common, counts, frames, jobs, order,
+    overlaps, recorded, replayed, seen_in_order, settings, two_processors, usual, with_bodies,
 };
-use crate::support::{HI, LO, alone, eventually, ms, real_time_threads, well_on_all};
+use crate::support::{HI, LO, alone, eventually, ms, pause, real_time_threads, well_on_all};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use vestal_core::{Duration, Level, Service};
-use vestal_linux::fault::{Delay, Fault, How, Point, monotonic_nanos};
+use vestal_core::{CpuId, Duration, Level, Service};
+use vestal_linux::fault::{
+    Delay, Fault, How, Point, fork_thief, monotonic_nanos, own_cpu_nanos, reap,
+};
 use vestal_linux::report::{Duty, PaperReport, Part};
 use vestal_linux::{
-    Barrier, Config, CpuSpec, Dispatcher, Executive, Frames, Initialisation, Mechanism, Monitor,
-    Processor,
+    Barrier, Cancelled, Config, CpuSpec, Dispatcher, Executive, Frames, Initialisation, JobContext,
+    Mechanism, Monitor, Processor,
 };
+use vestal_trace::{Edge, Record, What};
 
 /// What is different from a run by walkers.
 #[derive(Clone, Copy)]
@@ -25,6 +28,8 @@ struct Way {
     monitor: Monitor,
     /// How long giving the workers of CPU 1 their orders takes longer than it does, each time.
     slow_ms: u64,
+    /// What bodies do.
+    work: Work,
 }
 
 const USUAL: Way = Way {
@@ -33,6 +38,7 @@ const USUAL: Way = Way {
     dispatcher: Dispatcher::Shared,
     monitor: Monitor::Manager,
     slow_ms: 0,
+    work: |job, amount| job.burn(amount),
 };
 
 fn set(
@@ -52,7 +58,7 @@ fn set(
         ..common(places.len(), way.barrier)
     };
     let set = Executive::new(config).frames(table);
-    let set = with_tasks(set, places, CpuSpec::common, demand, log);
+    let set = with_bodies(set, places, CpuSpec::common, (way.work, demand), log);
     let delay = Fault::Delay(Delay {
         point: Point::CpuInitialised,
         how: How::Burn,
@@ -329,6 +335,48 @@ fn a_dispatcher_of_its_own_has_a_processor_without_workers_and_all_is_as_often()
         };
         assert_eq!(count(Part::FrameInit), 10, "{parts:#?}");
         assert!(count(Part::SubFrameInit) >= 10, "{parts:#?}");
+        // What the scheduler takes there is recorded behind the CPUs of the set.
+        let spans = |wanted: Edge| {
+            let is_own = |record: &&Record| matches!(record.what, What::Overhead { cpu: CpuId(1), edge, .. } if edge == wanted);
+            ran.records.iter().filter(is_own).count()
+        };
+        assert!(spans(Edge::Begin) >= 20, "{}", spans(Edge::Begin));
+        assert_eq!(spans(Edge::Begin), spans(Edge::End));
+    });
+}
+
+/// What was stolen from a CPU by the records of a run.
+fn gaps(records: &[Record], of: CpuId) -> Duration {
+    let gaps = records.iter().filter_map(|record| {
+        let What::Gap { cpu, length } = record.what else {
+            return None;
+        };
+        (cpu == of).then_some(length)
+    });
+    gaps.fold(Duration::ZERO, Duration::saturating_add)
+}
+
+/// The same with a thread of another process on the CPU of the scheduler, above that.
+#[test]
+fn what_is_stolen_from_the_dispatcher_s_own_processor_is_recorded_behind_the_cpus_of_the_set() {
+    let _alone = alone();
+    let Some([place, other]) = two_processors() else {
+        return;
+    };
+    well_on_all(|| {
+        let thief = fork_thief(other, 99, (9, 45, 1_000)).unwrap();
+        pause(20);
+        let way = Way {
+            dispatcher: Dispatcher::Own(Some(Processor(other))),
+            ..USUAL
+        };
+        let (ran, _) = run(&[place], way, usual);
+        reap(thief).unwrap();
+        let host = &ran.report.dispatcher.as_ref().unwrap().machine;
+        assert!(host.lost >= Duration::from_millis(5), "{host:#?}");
+        assert_eq!(gaps(&ran.records, CpuId(1)), host.lost);
+        let lost = ran.report.cpus[0].machine.lost;
+        assert_eq!(gaps(&ran.records, CpuId(0)), lost);
     });
 }
 
@@ -392,6 +440,64 @@ fn a_slow_worker_is_late_by_itself_while_a_checker_looks() {
                 let counts = counts(&report);
                 let accused = counts.unprovoked - counts.unprovoked_undecided;
                 assert!(accused >= 1, "{duty:?} {how:?}: {report:#?}");
+            });
+        }
+    }
+}
+
+/// A body that says nothing while it lasts.
+fn work_unseen(_: &mut JobContext<'_>, amount: Service) -> Result<(), Cancelled> {
+    let end = own_cpu_nanos() + amount.as_nanos();
+    while own_cpu_nanos() < end {
+        std::hint::spin_loop();
+    }
+    Ok(())
+}
+
+/// What a process has had of the CPUs, in nanoseconds, as the kernel counts it.
+fn executed(process: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap();
+    stat.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// The same beside a thread of another process, which takes 2 ms of each 13 ms from that CPU: the checker, which it keeps from looking, and bodies
+/// that look at no clock both tell of that. It is found, once; our delay of 12 ms is not taken for more of it.
+#[test]
+fn a_slow_worker_is_late_by_itself_beside_a_thief_that_checkers_and_unseen_bodies_tell_of() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    let way = Way {
+        monitor: Monitor::Heartbeat,
+        work: work_unseen,
+        ..USUAL
+    };
+    for point in [Point::JobStart, Point::JobEnd] {
+        for how in [How::Burn, How::Sleep] {
+            well_on_all(|| {
+                let fault = Fault::Delay(Delay {
+                    point,
+                    how,
+                    milliseconds: 12,
+                    every: 7,
+                });
+                let set = set(&places, way, usual, &Log::default());
+                let set = set.with_fault_on(CpuId(0), fault);
+                let thief = fork_thief(places[0], 99, (2, 13, 1_500)).unwrap();
+                pause(20);
+                let before = executed(thief);
+                let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
+                let taken = executed(thief) - before;
+                reap(thief).unwrap();
+                let lost = report.cpus[0].machine.lost.as_nanos();
+                let what = format!("{point:?} {how:?}: {taken} taken, {report:#?}");
+                assert!(lost >= 4_000_000, "{what}");
+                // Each time a switch or two.
+                assert!(lost <= taken + taken / 10, "{what}");
+                let counts = counts(&report);
+                let accused = counts.unprovoked - counts.unprovoked_undecided;
+                assert!(accused >= 1, "{what}");
             });
         }
     }
