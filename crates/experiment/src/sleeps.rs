@@ -1,7 +1,8 @@
 //! What Sigrist et al. (RTAS 2015, appendix A) say of the smallest sleep, against sleeps that were measured elsewhere.
 
 use crate::verdict::from_evidence;
-use vestal_result::bench::Sleep;
+use std::fmt::Write as _;
+use vestal_result::bench::{Sleep, Sleeps};
 use vestal_result::claim::{Finding, Verdict};
 
 /// What a few microseconds are at most: the paper says "in the region of a few microseconds" and draws it.
@@ -33,6 +34,55 @@ pub fn smallest_takes_microseconds(sleeps: &[Sleep]) -> Finding {
         claim: "The smallest delay of `clock_nanosleep` lies in the region of a few microseconds, as on the Core i5 (10 ms on the Xeon Phi).".to_owned(),
         verdict,
         numbers,
+    }
+}
+
+/// What was measured, as a section of a page: the machine, what became of the claim, and each argument.
+#[must_use]
+pub fn in_short(found: &Sleeps) -> String {
+    let Sleeps {
+        machine,
+        cpu,
+        sleeps,
+        claims,
+        ..
+    } = found;
+    let mut text = format!(
+        "{machine}; `vestal bench sleeps` on CPU {cpu}. One machine, one measurement: another one will give other numbers.\n\n\
+         | whose | claim | found |\n|---|---|---|\n"
+    );
+    for claim in claims {
+        let Finding {
+            of,
+            claim,
+            verdict,
+            numbers,
+        } = claim;
+        let _ = writeln!(text, "| {of} | {claim} | **{verdict}**: {numbers} |");
+    }
+    text.push_str(
+        "\n| argument, us | sleeps | median, us | 98 % from | to |\n|---|---|---|---|---|\n",
+    );
+    for sleep in sleeps {
+        let times = [
+            sleep.argument_ns,
+            sleep.median_ns,
+            sleep.low_ns,
+            sleep.high_ns,
+        ];
+        let [argument, median, low, high] = times.map(micros);
+        let count = sleep.count;
+        let _ = writeln!(text, "| {argument} | {count} | {median} | {low} | {high} |");
+    }
+    text
+}
+
+/// So many nanoseconds as microseconds, exactly.
+fn micros(nanos: u64) -> String {
+    let (whole, rest) = (nanos / 1_000, nanos % 1_000);
+    match rest {
+        0 => format!("{whole}"),
+        rest => format!("{whole}.{rest:03}"),
     }
 }
 
@@ -72,5 +122,27 @@ mod tests {
                 .numbers
                 .starts_with("3000 ns in the median for an argument of 5 ns")
         );
+    }
+
+    #[test]
+    fn a_section_has_the_verdict_and_a_row_for_each_argument() {
+        let sleeps = vec![sleep(1, 1_000, 3_000, 4_070), sleep(2_000_000, 1, 2, 3)];
+        let found = Sleeps {
+            format: vestal_result::Format::V1,
+            bench: "sleeps".to_owned(),
+            machine: "a machine".to_owned(),
+            cpu: 3,
+            claims: vec![smallest_takes_microseconds(&sleeps)],
+            sleeps,
+        };
+        let text = in_short(&found);
+        for line in [
+            "a machine; `vestal bench sleeps` on CPU 3.",
+            "**confirmed**: 3000 ns in the median",
+            "| 0.001 | 100 | 3 | 1 | 4.070 |",
+            "| 2000 | 100 | 0.002 | 0.001 | 0.003 |",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
     }
 }

@@ -111,6 +111,9 @@ pub struct Sleeps {
     pub format: Format,
     /// `sleeps`.
     pub bench: String,
+    /// The machine, in words.
+    #[serde(default)]
+    pub machine: String,
     /// The CPU.
     pub cpu: usize,
     /// By argument, ascending.

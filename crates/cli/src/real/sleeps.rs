@@ -1,6 +1,7 @@
 //! How long a thread of this machine really sleeps that asks for so much.
 
 use super::linux::blame;
+use super::overhead::machine;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::ClockProgress;
@@ -30,6 +31,7 @@ pub(crate) fn sleeps(output: &Output) -> Result<Sleeps, Failure> {
     Ok(Sleeps {
         format: Format::V1,
         bench: "sleeps".to_owned(),
+        machine: machine(),
         cpu,
         claims: vec![smallest_takes_microseconds(&sleeps)],
         sleeps,

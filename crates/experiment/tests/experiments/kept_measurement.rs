@@ -3,7 +3,7 @@
 //! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
 
 use crate::kept::{docs, expect, expect_files, expect_part, parted};
-use crate::{kept_figures, kept_shares};
+use crate::{kept_figures, kept_shares, kept_sleeps};
 use std::fs;
 use vestal_experiment::overhead::{Measurement, figures, page};
 
@@ -75,10 +75,18 @@ fn nobody_types_a_verdict_into_the_documentation() {
     let read = |name: &str| fs::read_to_string(docs().join(name)).unwrap();
     let overhead = read("overhead.md");
     let (head, _, rest) = parted(&overhead, BEGIN);
-    let (between, _, tail) = parted(rest, kept_shares::BEGIN);
+    let (between, _, rest) = parted(rest, kept_shares::BEGIN);
+    let (before_sleeps, _, tail) = parted(rest, kept_sleeps::BEGIN);
     let experiments = read("experiments.md");
-    let (before, _, after) = parted(&experiments, kept_figures::BEGIN);
-    for text in [head, between, tail, before, after] {
+    let mut texts = vec![head, between, before_sleeps, tail];
+    let mut rest = experiments.as_str();
+    for (_, begin) in kept_figures::PAPERS {
+        let (before, _, after) = parted(rest, begin);
+        texts.push(before);
+        rest = after;
+    }
+    texts.push(rest);
+    for text in texts {
         assert_eq!(verdicts(text), Vec::<&str>::new());
     }
     // What it looks for.

@@ -5,4 +5,5 @@ mod kept;
 mod kept_figures;
 mod kept_measurement;
 mod kept_shares;
+mod kept_sleeps;
 mod zss_share;
