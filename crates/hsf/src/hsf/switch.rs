@@ -18,7 +18,10 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.set_state(server, State::Running);
         if !self.is_always_live(server) {
             let elapsed = self.take_stopwatch(server);
-            self.synchronise(server, elapsed);
+            let entry = self.servers.get(server.index());
+            if entry.is_some_and(|entry| !entry.sq.is_empty()) {
+                self.synchronise(server, elapsed);
+            }
         }
         self.current = Some(server);
     }
@@ -71,18 +74,26 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if let Some(entry) = self.servers.get_mut(server.index()) {
             has_room(self.pool.insert(&mut entry.sq, ticks.into(), event));
         }
-        self.insert_wake_up(server);
+        self.move_wake_up(server);
         self.rearm();
     }
 
     /// A waiting server wakes up at the first event of its sq, now that this has changed. The sq is up to date.
-    pub(super) fn insert_wake_up(&mut self, server: ServerId) {
+    pub(super) fn move_wake_up(&mut self, server: ServerId) {
+        let state = self.servers.get(server.index()).map(|entry| entry.state);
+        if F::WAKE_UPS && F::DEFERRABLE && state == Some(State::Waiting) {
+            self.pool.delete(&mut self.system, Event::WakeUp(server));
+        }
+        self.insert_wake_up(server);
+    }
+
+    /// The same for one that has no wake-up yet, as it has just begun to wait.
+    fn insert_wake_up(&mut self, server: ServerId) {
         let Some(entry) = self.servers.get(server.index()) else {
             return;
         };
         if F::WAKE_UPS && F::DEFERRABLE && entry.state == State::Waiting {
             let wake_up = Event::WakeUp(server);
-            self.pool.delete(&mut self.system, wake_up);
             if let Some((at, _)) = self.pool.first(&entry.sq) {
                 has_room(self.pool.insert(&mut self.system, at, wake_up));
             }
@@ -92,8 +103,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// How long ago `server` was switched out; from now on it does not matter.
     fn take_stopwatch(&mut self, server: ServerId) -> u64 {
         let event = Event::SwitchOut(server);
-        let elapsed = self.pool.remaining(&self.stopwatch, event);
-        self.pool.delete(&mut self.stopwatch, event);
+        let elapsed = self.pool.remove(&mut self.stopwatch, event);
         elapsed.unwrap_or(0)
     }
 

@@ -287,6 +287,13 @@ pub mod counter {
         }
     }
 
+    /// Where what is counted begins and ends, for who counts from outside (`plugin/count.c`).
+    #[inline(never)]
+    pub fn mark() {
+        // SAFETY: it does nothing.
+        unsafe { asm!("nop", options(nomem, nostack, preserves_flags)) };
+    }
+
     /// A thousand instructions, besides call and return.
     pub fn thousand_instructions() {
         // SAFETY: they do nothing.
