@@ -76,7 +76,9 @@ from_outside() {
             if (parts < 5 || seen != parts + 2) exit 1
             for (part = 1; part <= parts; part++) {
                 apart = guest[part] - plugin[part]
-                if (apart > 1 || apart < -1) { print "  " line[part] ", and " plugin[part] " from outside" > "/dev/stderr"; failed = 1 }
+                # The guest counts what the compiler puts between a reading and a mark, too, and its scale is that of a thousand.
+                most = 8 + plugin[part] / 500
+                if (apart > most || apart < -most) { print "  " line[part] ", and " plugin[part] " from outside" > "/dev/stderr"; failed = 1 }
             }
             exit failed
         }' "$output.parts" "$output"
@@ -149,7 +151,7 @@ for board in "${COUNTED[@]}"; do
     verdict $? "$board: wake-ups move what ticks take to picks; of six servers with two tasks each or more the sum stays within 25 %"
     if [ -n "$plugins" ]; then
         from_outside "$board"
-        verdict $? "$board: a plugin of QEMU counts single calls as the guest does, within 1"
+        verdict $? "$board: a plugin of QEMU counts single calls as the guest does, within 8 and 0.2 %"
     fi
 done
 awk '/^part / { if (FILENAME ~ /lm3s/) slow[$2 " " $3] = $4

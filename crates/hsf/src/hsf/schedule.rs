@@ -12,28 +12,24 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if F::POLLING {
             self.poll();
         }
-        let mut left = self.leave_without_work();
+        let mut left = false;
         // Each round but the last finds a ready server without work, which then is ready no longer.
         for _ in 0..=self.server_count {
+            self.leave_without_work();
             let highest = self.highest_ready_server();
             if highest == self.current {
                 self.resume();
                 break;
             }
-            if let Some(server) = self.current {
-                self.switch_out(server);
-                left = true;
-            }
-            let Some(server) = highest else { break };
+            left |= self.current.is_some();
             if !left {
                 has_room(self.pool.push_dummy(&mut self.stopwatch));
             }
-            self.switch_in(server);
+            self.switch(highest);
             // What it was brought up to date with made nobody else ready.
-            if !self.leave_without_work() {
+            if self.has_work() {
                 break;
             }
-            left = true;
         }
         self.rearm();
         self.picked()

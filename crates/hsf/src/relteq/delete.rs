@@ -83,6 +83,26 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         self.give_back(next);
     }
 
+    /// Deletes the first event and inserts `new` at the queue's now, before all others, in the place of `old`; says when that would have expired. `None` if
+    /// the head is another node, or the one behind cannot carry its time: then nothing has changed, and [`Pool::push_front`] and [`Pool::remove`] do it. O(1).
+    pub fn exchange_head(&mut self, queue: &Queue, [old, new]: [E; 2]) -> Option<u64> {
+        let head = self.node(queue.head)?;
+        if head.entry != Entry::Event(old) {
+            return None;
+        }
+        let (time, next) = (head.time.get(), head.next);
+        if let Some(behind) = self.node_mut(next) {
+            let together = behind.time.get().checked_add(time)?;
+            if behind.is_run() || together > T::MAX {
+                return None;
+            }
+            behind.time = T::of(together);
+        }
+        let head = self.node_mut(queue.head)?;
+        (head.time, head.entry) = (T::ZERO, Entry::Event(new));
+        Some(time.into())
+    }
+
     /// Takes the first event, due or not; its expiry is the queue's now from then on. O(1).
     pub fn pop(&mut self, queue: &mut Queue) -> Option<E> {
         while let Some(node) = self.node(queue.head) {
