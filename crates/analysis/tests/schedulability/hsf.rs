@@ -344,6 +344,10 @@ fn a_deferrable_server_executes_twice_in_a_row() {
     let member = (&set.servers()[1], &set.servers()[1].tasks[0]);
     let bound = oracle::response(&set, member, Level(0), Some(Mistake::NoJitter));
     assert_eq!(bound, Some(13));
+    // The full form says 5 + 5 + 3 without the jitter, too; with it, 5 + 2 * 5 + 3.
+    let full = |mistake| oracle::full_response(&set, (1, member.1), Level(0), mistake);
+    assert_eq!(full(Some(Mistake::NoJitter)), Some(13));
+    assert_eq!(full(None), None);
 
     let servers: Vec<_> = set.servers().iter().map(|one| one.configuration).collect();
     let served = [0, 0, 1].map(|server| core_world::task(server, 0, 100));

@@ -77,12 +77,7 @@ fn campaign(systems: u64, kinds: &[Replenished], mistake: Option<Mistake>) -> Se
         let problem = random_problem(&mut random, kinds, 1);
         let outcome = full().analyse(&problem);
         let late = |server: &vestal_analysis::ServerOutcome| server.responses[0].is_none();
-        let in_time = match mistake {
-            // What takes the jitter of deferrable servers for nothing finds more of them in time.
-            Some(Mistake::NoJitter) => oracle::server_responses(&problem, mistake)
-                .is_some_and(|found| found.iter().all(Option::is_some)),
-            _ => !outcome.servers.iter().any(late),
-        };
+        let in_time = !outcome.servers.iter().any(late);
         let ends = |&(index, place, _): &(usize, usize, usize)| {
             let member = &problem.servers()[index].tasks[place];
             oracle::full_response(&problem, (index, member), Level(0), mistake)
@@ -111,21 +106,21 @@ fn campaign(systems: u64, kinds: &[Replenished], mistake: Option<Mistake>) -> Se
 
 #[test]
 fn no_response_exceeds_its_full_bound() {
-    let seen = campaign(6000, &KINDS, None);
+    let seen = campaign(2000, &KINDS, None);
     println!("{seen:?}");
     assert_eq!(seen.exceeded, 0);
-    assert!(seen.compared > 2000 && seen.reached > 100, "{seen:?}");
-    assert!(seen.accepted > 100 && seen.alone > 20, "{seen:?}");
+    assert!(seen.compared > 2000 && seen.reached > 50, "{seen:?}");
+    assert!(seen.accepted > 60 && seen.alone > 10, "{seen:?}");
 }
 
+/// That deferrable servers have no jitter is refuted by hand: `a_deferrable_server_executes_twice_in_a_row`.
 #[test]
 fn mistakes_of_the_full_form_are_refuted_by_the_same_runs() {
     for (mistake, kinds) in [
         (Mistake::PollingLikeOthers, &KINDS[..1]),
-        (Mistake::NoJitter, &KINDS[2..]),
         (Mistake::NoInnerJitter, &KINDS[..]),
     ] {
-        let seen = campaign(6000, kinds, Some(mistake));
+        let seen = campaign(1000, kinds, Some(mistake));
         println!("{mistake:?}: {seen:?}");
         assert!(seen.exceeded > 3, "{mistake:?}: {seen:?}");
     }

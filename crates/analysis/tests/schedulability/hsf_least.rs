@@ -1,7 +1,8 @@
 //! `hsf:least-budgets`: what it chooses is enough, and a unit less of any is not.
 
 use crate::hsf::{KINDS, Replenished, kind, problem, random_problem, server, task};
-use vestal_analysis::{Problem, Server, ServerBudget, Test, Verdict, find};
+use vestal_analysis::parameters::ServerBudget;
+use vestal_analysis::{Problem, Server, Test, Verdict, find};
 use vestal_core::{ByLevel, LocalOrder, ServerKind};
 use vestal_testkit::Random;
 use vestal_testkit::short::ns;

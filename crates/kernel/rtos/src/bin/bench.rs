@@ -15,6 +15,8 @@ use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task, unus
 vestal_kernel::image!(main);
 
 const SERVERS: usize = 6;
+/// Those of `counter::many_instructions`.
+const MANY: u64 = 20_000;
 /// Servers, and tasks of each, at most.
 const MOST: u8 = 6;
 const TICKS: u32 = 300;
@@ -69,26 +71,26 @@ impl Counts {
 struct Scale {
     /// For nothing between two readings.
     nothing: u32,
-    /// For 1000 instructions more.
-    thousand: u32,
+    /// For [`MANY`] instructions more: so many that call and return of them do not count.
+    many: u32,
 }
 
 impl Scale {
     fn measured() -> Self {
         let (nothing, ()) = counted(|| {});
-        let (thousand, ()) = counted(counter::thousand_instructions);
+        let (many, ()) = counted(counter::many_instructions);
         Self {
             nothing,
-            thousand: thousand.saturating_sub(nothing),
+            many: many.saturating_sub(nothing),
         }
     }
 
     fn instructions(self, units: u32) -> u32 {
         let units = u64::from(units.saturating_sub(self.nothing));
         let all = units
-            .saturating_mul(1000)
-            .saturating_add(u64::from(self.thousand) / 2);
-        let instructions = all.checked_div(self.thousand.into());
+            .saturating_mul(MANY)
+            .saturating_add(u64::from(self.many) / 2);
+        let instructions = all.checked_div(self.many.into());
         instructions
             .and_then(|all| u32::try_from(all).ok())
             .unwrap_or(0)
@@ -235,6 +237,7 @@ fn as_hooks<H: Hooks>(hooks: &mut Result<H, Error>) -> Result<&mut dyn Hooks, Er
 }
 
 /// All schedulers for one size; two kinds of servers only where one of both numbers is the largest.
+#[inline(never)]
 fn rows(size: (u8, u8), scale: Scale) -> bool {
     let mut right = true;
     let is_large = size.0 == MOST || size.1 == MOST;
@@ -289,7 +292,10 @@ fn others(tasks: u8) -> impl Iterator<Item = TaskId> {
     (1..=tasks).map(TaskId::new)
 }
 
+// Each has its own frame, so that the stack of the smallest board holds whoever is asked.
+
 /// What a tick takes at which nothing is due, with so many tasks that are inactive and have arrivals before them.
+#[inline(never)]
 fn idle_tick(events: u8) -> Result<u32, Error> {
     let mut hsf = large(events)?;
     for task in others(events) {
@@ -307,6 +313,7 @@ fn idle_tick(events: u8) -> Result<u32, Error> {
 }
 
 /// What a tick takes at which so many jobs of the active server's tasks arrive.
+#[inline(never)]
 fn burst(events: u8) -> Result<u32, Error> {
     // One more, which executes.
     let running = TaskId::new(events.saturating_add(1));
@@ -327,6 +334,7 @@ fn burst(events: u8) -> Result<u32, Error> {
 }
 
 /// What a delay takes that ends after so many others of its server.
+#[inline(never)]
 fn insert(events: u8) -> Result<u32, Error> {
     let all = events.saturating_add(1);
     let mut hsf = large(all)?;
@@ -343,6 +351,7 @@ fn insert(events: u8) -> Result<u32, Error> {
 }
 
 /// What a pick takes that switches from one server to another of which so many jobs have arrived meanwhile, besides one that it had.
+#[inline(never)]
 fn switch_in(events: u8) -> Result<u32, Error> {
     let waiting = TaskId::new(events.saturating_add(1));
     let mut hsf = large(events.saturating_add(1))?;
@@ -369,6 +378,7 @@ fn switch_in(events: u8) -> Result<u32, Error> {
 type Single = fn(u8) -> Result<u32, Error>;
 
 /// Single calls, each by all numbers of events.
+#[inline(never)]
 fn parts(scale: Scale) -> bool {
     let calls: [(&str, Single); 4] = [
         ("idle", idle_tick),
@@ -405,7 +415,7 @@ fn ram() {
 
 fn main() -> u32 {
     let scale = Scale::measured();
-    if scale.thousand == 0 {
+    if scale.many == 0 {
         return 2;
     }
     let mut arguments = [0; 32];

@@ -281,6 +281,12 @@ pub mod counter {
         unsafe { asm!("nop", options(nomem, nostack, preserves_flags)) };
     }
 
+    /// Twenty thousand instructions, besides call and return.
+    pub fn many_instructions() {
+        // SAFETY: they do nothing.
+        unsafe { asm!(".rept 20000", "nop", ".endr", options(nomem, nostack)) };
+    }
+
     /// A thousand instructions, besides call and return.
     pub fn thousand_instructions() {
         // SAFETY: they do nothing.
