@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness ftts damage steady sweep-stolen bench kernel-bench
+.PHONY: help demo check test soundness queues ftts damage steady sweep-stolen bench kernel-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,10 @@ test: ## every test; parts with `scripts/test.sh PART...`
 soundness: ## the long campaign of random task sets (hours)
 	@scripts/setup.sh test
 	@scripts/soundness.sh
+
+queues: ## the long comparison of event queues and servers of vestal-hsf (minutes)
+	@scripts/setup.sh test
+	@scripts/queues.sh
 
 ftts: ## the long comparison of searches for frame tables (minutes)
 	@scripts/setup.sh test

@@ -33,14 +33,14 @@ target_of() { awk -v board="$1" '$1 == board { print $2 }' <<<"$BOARDS"; }
 qemu_of() { awk -v board="$1" '$1 == board { print $3 }' <<<"$BOARDS"; }
 
 # cargo_for BOARD FOLDER COMMAND [OPTION...]: cargo with a toolchain that can build for the board, in $WORK/build/FOLDER. What is fresh cargo does
-# not put in its place again, so that each board has a folder of its own.
+# not put in its place again, so that each board has a folder of its own. What is compiled piece by piece takes other instructions.
 cargo_for() {
     local board="$1" folder="$2" command="$3" target toolchain
     shift 3
     target="$(target_of "$board")"
     toolchain="$(toolchain_for "$target")" || return
     # shellcheck disable=SC2086
-    VESTAL_BOARD="${board#virt}" cargo $toolchain "$command" --locked --quiet --release --features image \
+    VESTAL_BOARD="${board#virt}" CARGO_INCREMENTAL=0 cargo $toolchain "$command" --locked --quiet --release --features image \
         --target "$target" --target-dir "$WORK/build/$folder" "$@"
 }
 

@@ -19,19 +19,19 @@ fn hsf() -> &'static Test {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Replenished {
+pub(crate) enum Replenished {
     Polling,
     Idling,
     Deferrable,
 }
 
-const KINDS: [Replenished; 3] = [
+pub(crate) const KINDS: [Replenished; 3] = [
     Replenished::Polling,
     Replenished::Idling,
     Replenished::Deferrable,
 ];
 
-fn kind(kind: Replenished, period: u64, capacity: u64) -> ServerKind {
+pub(crate) fn kind(kind: Replenished, period: u64, capacity: u64) -> ServerKind {
     let (period, capacity) = (span(period), ByLevel::constant(ns(capacity)));
     match kind {
         Replenished::Polling => ServerKind::Polling { period, capacity },
@@ -41,7 +41,12 @@ fn kind(kind: Replenished, period: u64, capacity: u64) -> ServerKind {
 }
 
 /// A server with these tasks, each with its priority.
-fn server(kind: ServerKind, priority: u32, order: LocalOrder, tasks: &[(u16, u32)]) -> Server {
+pub(crate) fn server(
+    kind: ServerKind,
+    priority: u32,
+    order: LocalOrder,
+    tasks: &[(u16, u32)],
+) -> Server {
     let member = |&(task, priority): &(u16, u32)| Member {
         task: TaskId(task),
         priority,
@@ -59,19 +64,19 @@ fn server(kind: ServerKind, priority: u32, order: LocalOrder, tasks: &[(u16, u32
     }
 }
 
-fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64]) -> Task {
+pub(crate) fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64]) -> Task {
     let values: Vec<Service> = wcet.iter().copied().map(ns).collect();
     let wcet = Wcet::new(&values).unwrap();
     Task::new(Level(criticality), span(period), span(deadline), wcet).unwrap()
 }
 
-fn problem(levels: usize, tasks: Vec<Task>, servers: Vec<Server>) -> Problem {
+pub(crate) fn problem(levels: usize, tasks: Vec<Task>, servers: Vec<Server>) -> Problem {
     let problem = Problem::new(tasks, LevelSet::new(levels).unwrap()).unwrap();
     problem.with_servers(servers, Vec::new()).unwrap()
 }
 
 /// Up to three servers of these kinds, and up to five tasks of up to `levels` levels.
-fn random_problem(random: &mut Random, kinds: &[Replenished], levels: u8) -> Problem {
+pub(crate) fn random_problem(random: &mut Random, kinds: &[Replenished], levels: u8) -> Problem {
     let count = 1 + random.below(3);
     let tasks: Vec<Task> = (0..2 + random.below(4))
         .map(|_| {
@@ -100,7 +105,7 @@ fn random_problem(random: &mut Random, kinds: &[Replenished], levels: u8) -> Pro
     problem(levels.into(), tasks, servers)
 }
 
-fn by_deadline(server: &Server) -> bool {
+pub(crate) fn by_deadline(server: &Server) -> bool {
     server.configuration.order == LocalOrder::EarliestDeadline
 }
 
@@ -154,7 +159,7 @@ fn bounds_are_those_of_the_slow_twin() {
 }
 
 /// The longest response of each task over one run of sporadic releases.
-fn longest_responses(problem: &Problem, random: &mut Random) -> Vec<u64> {
+pub(crate) fn longest_responses(problem: &Problem, random: &mut Random) -> Vec<u64> {
     let home = |task: usize| {
         let mut servers = problem.servers().iter().enumerate();
         servers.find_map(|(index, server)| {
@@ -339,6 +344,10 @@ fn a_deferrable_server_executes_twice_in_a_row() {
     let member = (&set.servers()[1], &set.servers()[1].tasks[0]);
     let bound = oracle::response(&set, member, Level(0), Some(Mistake::NoJitter));
     assert_eq!(bound, Some(13));
+    // The full form says 5 + 5 + 3 without the jitter, too; with it, 5 + 2 * 5 + 3.
+    let full = |mistake| oracle::full_response(&set, (1, member.1), Level(0), mistake);
+    assert_eq!(full(Some(Mistake::NoJitter)), Some(13));
+    assert_eq!(full(None), None);
 
     let servers: Vec<_> = set.servers().iter().map(|one| one.configuration).collect();
     let served = [0, 0, 1].map(|server| core_world::task(server, 0, 100));

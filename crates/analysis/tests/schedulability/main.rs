@@ -13,6 +13,8 @@ mod edf;
 mod edf_vd;
 mod ftts;
 mod hsf;
+mod hsf_full;
+mod hsf_least;
 mod io_amc;
 mod overheads;
 mod pedf_vd;

@@ -10,6 +10,7 @@ use crate::registry::registry;
 use crate::session::Session;
 use crate::table;
 use std::path::Path;
+use vestal_experiment::figure::counted::{self, Counted};
 use vestal_experiment::figure::drawing::{self, Drawing};
 use vestal_experiment::figure::grid::{self, Grid};
 use vestal_experiment::figure::kept::{ANSWERS, Kept};
@@ -57,6 +58,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
         let command = format!("vestal reproduce {} -o DIR", drawing.name);
         outcomes.push(of_one_run(drawing, directory, &command, output)?);
     }
+    for counted in chosen.counted {
+        let command = format!("vestal reproduce {} -o DIR", counted.name);
+        outcomes.push(of_counts(counted, directory, &command)?);
+    }
     let mut computed = Vec::new();
     for figure in chosen.sweeps {
         let command = format!("vestal reproduce {}{quick} -o DIR", figure.name);
@@ -84,6 +89,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
 struct Chosen {
     grids: Vec<&'static Grid>,
     drawings: Vec<&'static Drawing>,
+    counted: Vec<&'static Counted>,
     sweeps: Vec<&'static Figure>,
 }
 
@@ -92,6 +98,7 @@ impl Chosen {
         Self {
             grids: grid::grids().collect(),
             drawings: drawing::drawings().collect(),
+            counted: counted::counted().collect(),
             sweeps: figure::figures().collect(),
         }
     }
@@ -101,16 +108,23 @@ impl Chosen {
         let chosen = Self {
             grids: grid::named(asked),
             drawings: drawing::named(asked),
+            counted: counted::named(asked),
             sweeps: figure::named(asked),
         };
-        if !(chosen.grids.is_empty() && chosen.drawings.is_empty() && chosen.sweeps.is_empty()) {
+        if !chosen.is_empty() {
             return Ok(chosen);
         }
         let what = format!("reproduce `{name}`");
         let known = figure::figures().map(|figure| figure.name);
         let known = known.chain(grid::grids().map(|grid| grid.name));
         let known = known.chain(drawing::drawings().map(|drawing| drawing.name));
+        let known = known.chain(counted::counted().map(|counted| counted.name));
         Err(names::unknown(&what, "figure", name, known))
+    }
+
+    const fn is_empty(&self) -> bool {
+        let alone = self.grids.is_empty() && self.drawings.is_empty();
+        alone && self.counted.is_empty() && self.sweeps.is_empty()
     }
 }
 
@@ -164,6 +178,24 @@ fn of_one_run(
     let traces = [drawing::PLOT].into_iter().chain(drawing::TRACES);
     let traces: Vec<_> = traces.map(|name| place.join(name)).collect();
     simulate::run(&session, Dispatch::Managed, &traces, output)?;
+    write(&place, CLAIMS, &drawn.outcome.page)?;
+    Ok(drawn.outcome)
+}
+
+/// Computes a figure of counted instructions and writes everything about it.
+fn of_counts(
+    counted: &Counted,
+    directory: &Path,
+    command: &str,
+) -> Result<figure::Outcome, Failure> {
+    let drawn = counted
+        .draw(command, VERSION)
+        .map_err(|problem| Failure::bug("compute a built-in figure", problem))?;
+    let place = directory.join(counted.name);
+    write(&place, counted::DATA, counted.counts)?;
+    for (name, chart) in &drawn.plots {
+        write(&place, name, &chart.to_svg())?;
+    }
     write(&place, CLAIMS, &drawn.outcome.page)?;
     Ok(drawn.outcome)
 }
@@ -248,6 +280,11 @@ fn list(output: &Output) -> Outcome {
         .chain(drawing::drawings().map(|drawing| FigureEntry {
             figure: drawing.name.to_owned(),
             caption: drawing.caption.to_owned(),
+            missing: Vec::new(),
+        }))
+        .chain(counted::counted().map(|counted| FigureEntry {
+            figure: counted.name.to_owned(),
+            caption: counted.caption.to_owned(),
             missing: Vec::new(),
         }))
         .collect();

@@ -14,8 +14,13 @@ fn every_figure_is_listed() {
             .filter(|name| name.unwrap().starts_with(paper))
             .count()
     };
-    let counts = ["huang2014/", "sigrist2015/", "missimer/"].map(of);
-    assert_eq!(counts, [8, 9, 9]);
+    let papers = [
+        "huang2014/",
+        "sigrist2015/",
+        "missimer/",
+        "holenderski2010/",
+    ];
+    assert_eq!(papers.map(of), [8, 9, 9, 3]);
     assert!(
         figures
             .iter()
@@ -149,6 +154,60 @@ fn figures_of_one_run_in_one_command() {
     let drawn = fs::read_to_string(one.join("missimer/fig6/trace.txt")).unwrap();
     let row = "device LO ..................##......######........................................";
     assert!(drawn.contains(row), "{drawn}");
+}
+
+/// Counted instructions: the same bytes each time, with what was counted, plots and findings.
+#[test]
+fn figures_of_counted_instructions_in_one_command() {
+    let scratch = Scratch::new("reproduce-counted");
+    let [one, two] = ["one", "two"].map(|name| scratch.0.join(name));
+    let plots = ["a", "b", "c", "d", "e", "f"].map(|letter| format!("{letter}.svg"));
+    for folder in [&one, &two] {
+        let to = folder.to_str().unwrap();
+        let done = vestal(&["reproduce", "holenderski2010", "-o", to, "--format", "json"]);
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        let document = done.json();
+        let figures = document["figures"].as_array().unwrap();
+        let names = figures
+            .iter()
+            .map(|figure| figure["figure"].as_str().unwrap());
+        let names: Vec<&str> = names.collect();
+        assert_eq!(
+            names,
+            [
+                "holenderski2010/fig15",
+                "holenderski2010/fig16",
+                "holenderski2010/parts"
+            ]
+        );
+        assert_eq!(figures[0]["plots"], serde_json::json!(plots));
+        for claim in figures
+            .iter()
+            .flat_map(|figure| figure["claims"].as_array().unwrap())
+        {
+            let found = claim["found"].as_str().unwrap();
+            assert!(["confirmed", "refuted"].contains(&found), "{claim:#}");
+        }
+    }
+    let read = |folder: &std::path::Path, file: &str| {
+        let path = folder.join("holenderski2010").join(file);
+        fs::read_to_string(path).unwrap()
+    };
+    for file in [
+        "fig15/claims.md",
+        "fig15/counts.txt",
+        "fig15/f.svg",
+        "fig16/d.svg",
+        "parts/plot.svg",
+    ] {
+        assert_eq!(read(&one, file), read(&two, file), "{file}");
+    }
+    let counts = read(&one, "fig16/counts.txt");
+    assert!(
+        counts.starts_with("vestal-kernel-counts/1\nrustc "),
+        "{counts}"
+    );
+    assert!(read(&one, "fig15/claims.md").contains("Counted with rustc "));
 }
 
 /// Computations about one set: the same bytes each time, with data, plot and findings.

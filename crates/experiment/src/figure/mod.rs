@@ -7,16 +7,19 @@
 //!
 //! A paper is a file beside this one with its figures, a line in `PAPERS`, and the files of its experiments. Rules
 //! for sentences about tests stand in `rules.rs` and `differences.rs`, about measures in `measured.rs`. Sentences that compare several figures
-//! are looked at where all of these are there ([`across`]); figures of one task set are grids ([`grid`]), and
-//! figures of one run drawings ([`drawing`]).
+//! are looked at where all of these are there ([`across`]); figures of one task set are grids ([`grid`]),
+//! figures of one run drawings ([`drawing`]), and figures of instructions that were counted follow from what is kept of them ([`counted`]).
 
 pub mod across;
 mod compare;
+pub mod counted;
+mod counted_rules;
 mod differences;
 pub mod drawing;
 mod drawing_rules;
 pub mod grid;
 mod grid_rules;
+mod holenderski2010;
 mod huang2014;
 pub mod kept;
 pub mod measured;

@@ -142,7 +142,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if offset == 0 {
             self.insert_arrival(task, &mut Pass::over(0));
             self.arrive(task, self.now);
-            self.insert_wake_up(server);
+            self.move_wake_up(server);
             self.rearm();
         } else {
             self.insert_local(server, offset, Event::Arrival(task));

@@ -39,7 +39,7 @@
 //!      +---- replenishment (7) ---+                          |
 //!      +---- wake-up, or a task becomes ready (5) -----------+
 //! ```
-//! (1) [`Hsf::create_server`]; (2) `switch_in`; (3) `switch_out`; (4) `leave_without_work`, where an
+//! (1) [`Hsf::create_server`]; (2), (3) `switch`; (4) `leave_without_work`, where an
 //! idling server goes on; (5) `wake_up`, `make_ready`; (6) `deplete`; (7) `replenish`; (8) `poll`: a polling
 //! server that has no work when its budget comes is depleted at once, whether it is active or not.
 //! These are the paper's Figures 3 and 4 and its section 3.2.4.

@@ -15,21 +15,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let mut left = false;
         // Each round but the last finds a ready server without work, which then is ready no longer.
         for _ in 0..=self.server_count {
-            left |= self.leave_without_work();
+            self.leave_without_work();
             let highest = self.highest_ready_server();
             if highest == self.current {
                 self.resume();
                 break;
             }
-            if let Some(server) = self.current {
-                self.switch_out(server);
-                left = true;
-            }
-            let Some(server) = highest else { break };
+            left |= self.current.is_some();
             if !left {
                 has_room(self.pool.push_dummy(&mut self.stopwatch));
             }
-            self.switch_in(server);
+            self.switch(highest);
+            // What it was brought up to date with made nobody else ready.
+            if self.has_work() {
+                break;
+            }
         }
         self.rearm();
         self.picked()
@@ -67,11 +67,15 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// O(servers).
     fn highest_ready_server(&self) -> Option<ServerId> {
-        self.server_ids()
-            .zip(&self.servers)
-            .filter(|(_, entry)| matches!(entry.state, State::Ready | State::Running))
-            .min_by_key(|(_, entry)| entry.priority)
-            .map(|(server, _)| server)
+        // By hand: of iterators that compare tuples each step takes three times as many instructions.
+        let mut highest: Option<(u8, ServerId)> = None;
+        for (server, entry) in self.server_ids().zip(&self.servers) {
+            let may_run = matches!(entry.state, State::Ready | State::Running);
+            if may_run && highest.is_none_or(|(priority, _)| entry.priority < priority) {
+                highest = Some((entry.priority, server));
+            }
+        }
+        highest.map(|(_, server)| server)
     }
 
     fn picked(&self) -> Pick {

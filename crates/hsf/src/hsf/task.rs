@@ -125,20 +125,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub fn ready(&mut self, task: TaskId) -> Result<(), Error> {
         let entry = self.known_task(task)?;
         let server = entry.server;
-        match entry.state {
-            TaskState::Waits | TaskState::Ready => return Err(Error::WrongState),
-            TaskState::Blocked => self.settle(),
-            TaskState::Delayed => {
-                self.settle();
-                if let Some(server) = self.servers.get_mut(server.index()) {
-                    let event = Event::Resume(task);
-                    let _ = self.pool.delete(&mut server.sq, event)
-                        || self.pool.delete(&mut server.vq, event);
-                }
-            }
+        let state = entry.state;
+        if matches!(state, TaskState::Waits | TaskState::Ready) {
+            return Err(Error::WrongState);
         }
+        // Its server's wake-up goes first, while there is an event that it is for.
         self.make_ready(task);
-        self.rearm();
+        if state == TaskState::Delayed {
+            self.settle();
+            if let Some(server) = self.servers.get_mut(server.index()) {
+                let event = Event::Resume(task);
+                let _ = self.pool.delete(&mut server.sq, event)
+                    || self.pool.delete(&mut server.vq, event);
+            }
+            self.rearm();
+        }
         Ok(())
     }
 
@@ -149,9 +150,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// [`Error::UnknownTask`].
     pub fn release(&mut self, task: TaskId) -> Result<(), Error> {
         self.known_task(task)?;
-        self.settle();
-        self.arrive(task, self.now);
-        self.rearm();
+        self.arrive(task, self.now());
         Ok(())
     }
 
@@ -183,7 +182,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         };
         server.ready = server.ready.saturating_add(1);
         if F::DEFERRABLE && server.state == State::Waiting {
-            if F::WAKE_UPS {
+            // Without an event it waits for there is none. No time has to be settled: what follows keeps its times.
+            if F::WAKE_UPS && !server.sq.is_empty() {
                 self.pool.delete(&mut self.system, Event::WakeUp(id));
             }
             self.set_state(id, State::Ready);

@@ -1,7 +1,7 @@
 //! Deletion, and taking the first event.
 
 use super::Tick;
-use super::node::{Entry, Index, Link};
+use super::node::{Entry, Link};
 use super::pool::{Pool, Queue};
 
 impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
@@ -14,73 +14,102 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// ```
     /// O(events before it).
     pub fn delete(&mut self, queue: &mut Queue, event: E) -> bool {
-        let (mut before, mut previous, mut next) = (None, None, queue.head);
-        while let Some(index) = next {
-            let node = self.node(index);
-            if node.entry == Entry::Event(event) {
-                self.take_out(queue, [before, previous], index);
-                return true;
-            }
-            (before, previous, next) = (previous, next, node.next);
-        }
-        false
+        self.remove(queue, event).is_some()
     }
 
-    fn take_out(&mut self, queue: &mut Queue, [before, previous]: [Link; 2], index: Index) {
-        let node = self.node(index);
-        let run_before = previous.filter(|&other| self.node(other).is_run());
-        let Some(next) = node.next else {
+    /// The same, and when the event would have expired, from the queue's now on. `None` if it was not there.
+    pub fn remove(&mut self, queue: &mut Queue, event: E) -> Option<u64> {
+        let (mut before, mut previous, mut link) = (None, None, queue.head);
+        let mut at = 0_u64;
+        while let Some(node) = self.node(link) {
+            at = at.saturating_add(node.span());
+            if node.entry == Entry::Event(event) {
+                self.take_out(queue, [before, previous], link);
+                return Some(at);
+            }
+            (before, previous, link) = (previous, link, node.next);
+        }
+        None
+    }
+
+    fn take_out(&mut self, queue: &mut Queue, [before, previous]: [Link; 2], link: Link) {
+        let Some(node) = self.node(link) else {
+            return;
+        };
+        let (span, next) = (node.span(), node.next);
+        let run_before = previous.filter(|_| self.is_run(previous));
+        let Some(behind) = self.node(next) else {
             // Nothing behind needs its time, nor that of dummies before it (I4).
-            self.give_back(index);
-            match run_before {
-                Some(run) => {
-                    self.give_back(run);
-                    self.link(queue, before, None);
-                }
-                None => self.link(queue, previous, None),
+            self.give_back(link);
+            if run_before.is_some() {
+                self.give_back(run_before);
+                self.link(queue, before, None);
+            } else {
+                self.link(queue, previous, None);
             }
             return;
         };
-        let behind = self.node(next);
-        let together = node.span().saturating_add(behind.span());
-        let carrier = if behind.is_run() || together <= T::MAX.into() {
-            Some(next)
+        let together = span.saturating_add(behind.span());
+        let is_before_run = behind.is_run();
+        let carrier = if is_before_run || together <= T::MAX.into() {
+            next
         } else {
             run_before
         };
-        let Some(carrier) = carrier else {
-            if let Some(node) = self.node_mut(index) {
+        if carrier.is_none() {
+            if let Some(node) = self.node_mut(link) {
                 node.entry = Entry::Dummies { more: 0 };
             }
             return;
-        };
-        self.add_span(carrier, node.span());
-        self.link(queue, previous, Some(next));
-        self.give_back(index);
-        if behind.is_run()
-            && let Some(run) = run_before
-        {
-            self.merge(run, next);
+        }
+        self.add_span(carrier, span);
+        self.link(queue, previous, next);
+        self.give_back(link);
+        if is_before_run && run_before.is_some() {
+            self.merge(run_before, next);
         }
     }
 
     /// Makes one run of two side by side (I2).
-    fn merge(&mut self, run: Index, next: Index) {
-        let behind = self.node(next);
-        self.add_span(run, behind.span());
+    fn merge(&mut self, run: Link, next: Link) {
+        let Some(behind) = self.node(next) else {
+            return;
+        };
+        let (span, rest) = (behind.span(), behind.next);
+        self.add_span(run, span);
         if let Some(node) = self.node_mut(run) {
-            node.next = behind.next;
+            node.next = rest;
         }
         self.give_back(next);
     }
 
+    /// Deletes the first event and inserts `new` at the queue's now, before all others, in the place of `old`; says when that would have expired. `None` if
+    /// the head is another node, or the one behind cannot carry its time: then nothing has changed, and [`Pool::push_front`] and [`Pool::remove`] do it. O(1).
+    pub fn exchange_head(&mut self, queue: &Queue, [old, new]: [E; 2]) -> Option<u64> {
+        let head = self.node(queue.head)?;
+        if head.entry != Entry::Event(old) {
+            return None;
+        }
+        let (time, next) = (head.time.get(), head.next);
+        if let Some(behind) = self.node_mut(next) {
+            let together = behind.time.get().checked_add(time)?;
+            if behind.is_run() || together > T::MAX {
+                return None;
+            }
+            behind.time = T::of(together);
+        }
+        let head = self.node_mut(queue.head)?;
+        (head.time, head.entry) = (T::ZERO, Entry::Event(new));
+        Some(time.into())
+    }
+
     /// Takes the first event, due or not; its expiry is the queue's now from then on. O(1).
     pub fn pop(&mut self, queue: &mut Queue) -> Option<E> {
-        while let Some(head) = queue.head {
-            let node = self.node(head);
-            queue.head = node.next;
-            self.give_back(head);
-            if let Entry::Event(event) = node.entry {
+        while let Some(node) = self.node(queue.head) {
+            let (entry, next) = (node.entry, node.next);
+            self.give_back(queue.head);
+            queue.head = next;
+            if let Entry::Event(event) = entry {
                 return Some(event);
             }
         }

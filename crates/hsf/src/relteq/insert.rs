@@ -1,7 +1,7 @@
 //! Insertion.
 
 use super::Tick;
-use super::node::{Entry, Index, Node, split};
+use super::node::{Entry, Link, Node, low, split};
 use super::pass::Pass;
 use super::pool::{InsertError, Pool, Queue};
 
@@ -34,23 +34,28 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         delay: u64,
         event: E,
     ) -> Result<(), InsertError> {
-        let (mut rest, mut previous, mut next) = match (pass.place, delay.checked_sub(pass.at)) {
-            (Some(place), Some(rest)) => (rest, pass.place, self.node(place).next),
-            (Some(_) | None, _) => (delay, None, queue.head),
+        let (mut previous, mut rest) = match delay.checked_sub(pass.at) {
+            Some(rest) if pass.place.is_some() => (pass.place, rest),
+            Some(_) | None => (None, delay),
         };
-        while let Some(index) = next {
-            let node = self.node(index);
+        let mut next = match self.node(previous) {
+            Some(node) => node.next,
+            None => queue.head,
+        };
+        let mut behind = None;
+        while let Some(node) = self.node(next) {
             let span = node.span();
-            if span > rest {
+            let Some(left) = rest.checked_sub(span) else {
+                behind = Some(span.saturating_sub(rest));
                 break;
-            }
-            rest = rest.saturating_sub(span);
+            };
+            rest = left;
             previous = next;
             next = node.next;
         }
         let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
         // Only a queue that was grown while empty ends with a run that could carry on.
-        let run_before = previous.filter(|&index| dummies > 0 && self.node(index).is_run());
+        let run_before = previous.filter(|_| dummies > 0 && self.is_run(previous));
         let needed = if dummies > 0 && run_before.is_none() {
             2
         } else {
@@ -60,9 +65,8 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             return Err(InsertError::Full);
         }
         // What followed comes after the event now, and is that much nearer to it.
-        if let Some(index) = next {
-            let span = self.node(index).span();
-            self.set_span(index, span.saturating_sub(rest));
+        if let Some(nearer) = behind {
+            self.set_span(next, nearer);
         }
         let inserted = self.take(Node {
             time,
@@ -70,9 +74,9 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             entry: Entry::Event(event),
         });
         let mut first = inserted;
-        if let Some(index) = run_before {
+        if run_before.is_some() {
             let carried = u64::from(dummies).saturating_mul(T::MAX.into());
-            self.add_span(index, carried);
+            self.add_span(run_before, carried);
         } else if let Some(more) = dummies.checked_sub(1) {
             first = self.take(Node {
                 time: T::of(T::MAX),
@@ -99,10 +103,10 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError::Full`]; nothing has changed then.
     pub fn push_dummy(&mut self, queue: &mut Queue) -> Result<(), InsertError> {
-        match queue.head {
-            Some(head) if self.node(head).is_run() => Ok(()),
-            Some(_) | None => self.push_node(queue, T::ZERO, Entry::Dummies { more: 0 }),
+        if self.is_run(queue.head) {
+            return Ok(());
         }
+        self.push_node(queue, T::ZERO, Entry::Dummies { more: 0 })
     }
 
     pub(super) fn push_node(
@@ -121,20 +125,27 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     }
 
     /// Puts a node farther away from the one before it.
-    pub(super) fn add_span(&mut self, index: Index, more: u64) {
-        let span = self.node(index).span().saturating_add(more);
-        self.set_span(index, span);
+    pub(super) fn add_span(&mut self, link: Link, more: u64) {
+        let span = self.node(link).map_or(0, Node::span);
+        self.set_span(link, span.saturating_add(more));
+    }
+
+    /// Whether a run of dummies is there.
+    pub(super) fn is_run(&self, link: Link) -> bool {
+        self.node(link).is_some_and(Node::is_run)
     }
 
     /// Changes how far a node is from the one before it; for an event at most M. A run longer than can be
     /// counted stops at 2^32 dummies.
-    pub(super) fn set_span(&mut self, index: Index, span: u64) {
-        let split = split::<T>(span);
-        if let Some(node) = self.node_mut(index) {
-            let (dummies, time) = split.unwrap_or((u32::MAX, T::of(T::MAX)));
-            node.time = time;
-            if let Entry::Dummies { more } = &mut node.entry {
-                *more = dummies;
+    pub(super) fn set_span(&mut self, link: Link, span: u64) {
+        let Some(node) = self.node_mut(link) else {
+            return;
+        };
+        match &mut node.entry {
+            Entry::Event(_) => node.time = T::of(low(span)),
+            Entry::Dummies { more } => {
+                let split = split::<T>(span);
+                (*more, node.time) = split.unwrap_or((u32::MAX, T::of(T::MAX)));
             }
         }
     }

@@ -21,7 +21,8 @@
 //! | [`Pool::insert_again`] | the same for one that was taken in a pass | O(events between the last one inserted so and it) if it is later, else as above |
 //! | [`Pool::push_front`] | an event at the queue's now, before all others | O(1) |
 //! | [`Pool::pop`] | takes the first event; its expiry is the queue's now from then on | O(1) |
-//! | [`Pool::delete`] | takes an event out; all others keep their times | O(events before it) |
+//! | [`Pool::delete`], [`Pool::remove`] | takes an event out; all others keep their times | O(events before it) |
+//! | [`Pool::exchange_head`] | the same of the head, for another event at the queue's now | O(1) |
 //! | [`Pool::elapse`] | time passes, at most up to the head: the head comes nearer | O(1) |
 //! | [`Pool::grow`] | the head goes farther away: a queue as a stopwatch | O(1) |
 //! | [`Pool::synchronise`] | time passes, event by event: the next one due, at its own expiry | O(1) an event |

@@ -1,7 +1,7 @@
 //! Time passes: queues that count down, and stopwatches that count up.
 
 use super::Tick;
-use super::node::{Entry, Link, low};
+use super::node::{Entry, Link};
 use super::pool::{InsertError, Pool, Queue};
 
 /// A time that passes for one queue, event by event ([`Pool::synchronise`]).
@@ -20,7 +20,8 @@ impl Pass {
         Self {
             left: ticks,
             place: None,
-            at: 0,
+            // Without a place it says nothing. What is all zeros is made by a call, which takes longer.
+            at: u64::MAX,
         }
     }
 
@@ -41,7 +42,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// `ticks` pass, at most [`Pool::head`] (what is beyond is lost): all events come nearer, because
     /// the head does. A dummy that is over makes way for the next one. O(1).
     pub fn elapse(&mut self, queue: &Queue, ticks: u32) {
-        let Some(node) = queue.head.and_then(|head| self.node_mut(head)) else {
+        let Some(node) = self.node_mut(queue.head) else {
             return;
         };
         node.time = T::of(node.time.get().saturating_sub(ticks));
@@ -56,26 +57,27 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Takes the next event that expires in a pass, and takes the ticks up to its expiry off those that are left: from then on that
     /// expiry is the queue's now. `None` once there is no other; then all has passed. O(1).
     pub fn synchronise(&mut self, queue: &mut Queue, pass: &mut Pass) -> Option<E> {
-        while let Some(head) = queue.head {
-            let node = self.node(head);
-            let span = node.span();
+        while let Some(node) = self.node(queue.head) {
+            let (span, entry, next) = (node.span(), node.entry, node.next);
             if span > pass.left {
                 if pass.left > 0 {
-                    self.set_span(head, span.saturating_sub(pass.left));
+                    self.set_span(queue.head, span.saturating_sub(pass.left));
                 }
                 break;
             }
             pass.moves(span);
-            if pass.place == Some(head) {
+            if pass.place == queue.head {
                 pass.place = None;
             }
-            queue.head = node.next;
-            self.give_back(head);
-            if let Entry::Event(event) = node.entry {
+            self.give_back(queue.head);
+            queue.head = next;
+            if let Entry::Event(event) = entry {
                 return Some(event);
             }
         }
-        pass.moves(pass.left);
+        if pass.left > 0 {
+            pass.moves(pass.left);
+        }
         None
     }
 
@@ -86,31 +88,24 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// [`InsertError::Full`], [`InsertError::TooFar`] if there are more dummies than can be counted; nothing
     /// has changed then.
     pub fn grow(&mut self, queue: &mut Queue, ticks: u32) -> Result<(), InsertError> {
-        let Some(head) = queue.head else {
+        let head = queue.head;
+        let Some(node) = self.node_mut(head) else {
             return self.push_node(queue, T::of(ticks), Entry::Dummies { more: 0 });
         };
-        let node = self.node(head);
-        // Two numbers of 32 bits.
-        let sum = u64::from(node.time.get()).saturating_add(ticks.into());
-        let over = sum.saturating_sub(T::MAX.into());
-        let overflows = over > 0;
-        match node.entry {
-            Entry::Dummies { more } => {
-                let carried = more.checked_add(overflows.into());
-                let more = carried.ok_or(InsertError::TooFar)?;
-                if let Some(node) = self.node_mut(head) {
-                    node.time = T::of(low(if overflows { over } else { sum }));
-                    node.entry = Entry::Dummies { more };
-                }
-            }
-            Entry::Event(_) => {
-                if overflows {
-                    self.push_node(queue, T::of(low(over)), Entry::Dummies { more: 0 })?;
-                }
-                if let Some(node) = self.node_mut(head) {
-                    node.time = T::of(low(sum.min(T::MAX.into())));
-                }
-            }
+        let time = node.time.get();
+        let over = ticks.saturating_sub(T::MAX.saturating_sub(time));
+        if over == 0 {
+            node.time = T::of(time.saturating_add(ticks));
+            return Ok(());
+        }
+        if let Entry::Dummies { more } = &mut node.entry {
+            *more = more.checked_add(1).ok_or(InsertError::TooFar)?;
+            node.time = T::of(over);
+            return Ok(());
+        }
+        self.push_node(queue, T::of(over), Entry::Dummies { more: 0 })?;
+        if let Some(node) = self.node_mut(head) {
+            node.time = T::of(T::MAX);
         }
         Ok(())
     }

@@ -104,7 +104,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     pub fn items<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = Item<E>> + use<'a, T, E, N> {
         let mut next = queue.head;
         iter::from_fn(move || {
-            let node = self.node(next?);
+            let node = self.node(next)?;
             next = node.next;
             Some(Item {
                 time: node.time.get(),
@@ -128,8 +128,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     fn find(&self, queue: &Queue, is_it: impl Fn(E) -> bool) -> Option<(u64, E)> {
         let mut at = 0_u64;
         let mut next = queue.head;
-        while let Some(index) = next {
-            let node = self.node(index);
+        while let Some(node) = self.node(next) {
             at = at.saturating_add(node.span());
             if let Entry::Event(event) = node.entry
                 && is_it(event)
@@ -144,7 +143,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Ticks until the head changes, be it an event or a dummy: what a timer is set to. O(1).
     #[must_use]
     pub fn head(&self, queue: &Queue) -> Option<u32> {
-        queue.head.map(|head| self.node(head).time.get())
+        self.node(queue.head).map(|node| node.time.get())
     }
 
     /// Whether I1 to I3 of the module hold for `queue`, and its last node is an event or `grown`.
@@ -164,57 +163,51 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         grown || !after_run
     }
 
-    pub(super) fn node(&self, index: Index) -> Node<T, E> {
-        let position = usize::from(index.get()).wrapping_sub(1);
-        self.nodes.get(position).copied().unwrap_or(Node::UNUSED)
+    /// The node there; `None` behind the end of a queue.
+    pub(super) fn node(&self, link: Link) -> Option<&Node<T, E>> {
+        self.nodes.get(position(link))
     }
 
-    pub(super) fn node_mut(&mut self, index: Index) -> Option<&mut Node<T, E>> {
-        let position = usize::from(index.get()).wrapping_sub(1);
-        self.nodes.get_mut(position)
+    pub(super) fn node_mut(&mut self, link: Link) -> Option<&mut Node<T, E>> {
+        self.nodes.get_mut(position(link))
     }
 
     /// Has `previous`, or the queue itself, go on with `next`.
     pub(super) fn link(&mut self, queue: &mut Queue, previous: Link, next: Link) {
-        match previous {
+        match self.node_mut(previous) {
             None => queue.head = next,
-            Some(index) => {
-                if let Some(node) = self.node_mut(index) {
-                    node.next = next;
-                }
-            }
+            Some(node) => node.next = next,
         }
     }
 
     /// Takes an unused node for `node`.
     pub(super) fn take(&mut self, node: Node<T, E>) -> Link {
-        let index = match self.returned {
-            Some(index) => {
-                self.returned = self.node(index).next;
-                index
-            }
+        let mut link = self.returned;
+        match self.node(link) {
+            Some(returned) => self.returned = returned.next,
             None => {
                 let ever_used = self.ever_used.checked_add(1)?;
-                let index = Index::new(ever_used).filter(|_| ever_used <= Self::CAPACITY)?;
-                self.ever_used = ever_used;
-                index
+                link = Index::new(ever_used).filter(|_| ever_used <= Self::CAPACITY);
+                self.ever_used = link?.get();
             }
-        };
+        }
         self.used = self.used.saturating_add(1);
-        *self.node_mut(index)? = node;
-        Some(index)
+        *self.node_mut(link)? = node;
+        link
     }
 
     /// Gives a node back that no queue leads to any more.
-    pub(super) fn give_back(&mut self, index: Index) {
+    pub(super) fn give_back(&mut self, link: Link) {
         let next = self.returned;
-        if let Some(node) = self.node_mut(index) {
-            *node = Node {
-                next,
-                ..Node::UNUSED
-            };
+        if let Some(node) = self.node_mut(link) {
+            node.next = next;
+            self.returned = link;
+            self.used = self.used.saturating_sub(1);
         }
-        self.returned = Some(index);
-        self.used = self.used.saturating_sub(1);
     }
+}
+
+/// Where a pool has its node: no pool has one as far away as what is linked to nothing.
+fn position(link: Link) -> usize {
+    usize::from(link.map_or(0, Index::get)).wrapping_sub(1)
 }

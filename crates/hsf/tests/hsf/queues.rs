@@ -67,7 +67,11 @@ impl<T: Tick> Subject for Real<T> {
     }
 
     fn delete(&mut self, queue: usize, event: u32) -> bool {
-        self.pool.delete(&mut self.queues[queue], event)
+        let queue = &mut self.queues[queue];
+        let expires = self.pool.remaining(queue, event);
+        let removed = self.pool.remove(queue, event);
+        assert_eq!(removed, expires);
+        removed.is_some()
     }
 
     fn synchronise(&mut self, queue: usize, elapsed: u64, period: &Period) -> Vec<(u32, u64)> {
@@ -321,6 +325,55 @@ fn every_wrong_queue_is_found() {
         let found = campaign(&mut PaperQueue::new(Some(flaw)), 60_000, 7);
         assert!(found.is_err(), "{flaw:?} goes unnoticed");
     }
+}
+
+/// An exchanged head is a deletion and an insertion at the front: two stopwatches of which one is exchanged wherever that can be have the same times always.
+fn check_exchange<T: Tick>(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut pools = [Pool::<T, u32, 16>::new(), Pool::new()];
+    let mut queues = [Queue::new(), Queue::new()];
+    for (pool, queue) in pools.iter_mut().zip(&mut queues) {
+        for event in 0..4 {
+            pool.push_front(queue, event).unwrap();
+        }
+    }
+    // Who is out of the stopwatch.
+    let (mut active, mut exchanged, mut not) = (4, 0, 0);
+    for _ in 0..20_000 {
+        for (pool, queue) in pools.iter_mut().zip(&mut queues) {
+            let ticks = random.clone().below(u64::from(T::MAX).min(40) + 1);
+            pool.grow(queue, ticks as u32).unwrap();
+        }
+        random.below(2);
+        let next = (active + 1 + random.below(4) as u32) % 5;
+        let plain = pools[1].remaining(&queues[1], next);
+        pools[1].push_front(&mut queues[1], active).unwrap();
+        assert_eq!(pools[1].remove(&mut queues[1], next), plain);
+        let found = pools[0].exchange_head(&queues[0], [next, active]);
+        match found {
+            Some(_) => exchanged += 1,
+            None => {
+                not += 1;
+                pools[0].push_front(&mut queues[0], active).unwrap();
+                assert_eq!(pools[0].remove(&mut queues[0], next), plain);
+            }
+        }
+        assert_eq!(found.or(plain), plain);
+        active = next;
+        for event in (0..5).filter(|event| *event != active) {
+            let times = [0, 1].map(|which| pools[which].remaining(&queues[which], event));
+            assert!(times[0].is_some() && times[0] == times[1], "{times:?}");
+        }
+        assert!(pools[0].is_consistent(&queues[0], true));
+    }
+    assert!(exchanged > 1000 && not > 1000, "{exchanged} {not}");
+}
+
+#[test]
+fn an_exchanged_head_is_a_deletion_and_an_insertion() {
+    check_exchange::<Bits4>(1);
+    check_exchange::<u8>(2);
+    check_exchange::<u32>(3);
 }
 
 /// Ten thousand million ticks of a stopwatch and of a periodic event, idle ones skipped: neither drifts.

@@ -28,7 +28,7 @@ pub(super) fn responses(
 }
 
 /// Equally urgent tasks go as they stand in the set.
-fn is_above(other: &Member, own: &Member) -> bool {
+pub(super) fn is_above(other: &Member, own: &Member) -> bool {
     other.priority > own.priority || (other.priority == own.priority && other.task < own.task)
 }
 
@@ -136,6 +136,6 @@ pub(super) fn late(member: &Member, level: usize, why: Unbounded, problem: &Prob
     }
 }
 
-fn row<'a>(problem: &'a Problem, member: &Member) -> &'a Row {
+pub(super) fn row<'a>(problem: &'a Problem, member: &Member) -> &'a Row {
     &problem.rows()[member.task.index()]
 }

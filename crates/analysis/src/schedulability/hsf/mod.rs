@@ -22,15 +22,17 @@
 //! Assumptions: A1 one CPU, preemptive, no overhead. A2 sporadic tasks with D_i <= T_i, each in a server. A3
 //! polling, idling periodic and deferrable servers with the same budget in every mode. A4 no devices, no blocking.
 //!
-//! Kind: sufficient. Where all tasks of a server stay far below its capacity the blackout is pessimistic; the full form of Davis and
-//! Burns, which knows what the other servers are, is not in this version.
+//! Kind: sufficient. Where all tasks of a server stay far below its capacity the blackout is pessimistic: `hsf:davis-burns` has the full form of Davis
+//! and Burns for fixed priorities inside, which knows what the more urgent servers are (`full`).
 //!
 //! The bound for polling servers with the blackout of the others is refuted, and so are servers without the jitter of deferrable
 //! ones: `tests/schedulability/hsf`.
 //!
 //! Slow twin: `hsf::oracle` draws the worst supply tick by tick.
 
+mod full;
 mod inside;
+mod least;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 mod supply;
@@ -43,14 +45,35 @@ use crate::served_reason::ServedReason;
 use supply::Resource;
 use vestal_core::{Duration, LocalOrder, ServerId, TaskId};
 
+/// What is known of the time in which a server supplies something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The periodic resource model: its own period and capacity.
+    Supply,
+    /// The full form of Davis and Burns, for fixed priorities inside: the more urgent servers, too.
+    Full,
+}
+
+/// Which capacities servers have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budgets {
+    /// Those that are given.
+    Given,
+    /// The least with which their tasks meet their deadlines by the periodic resource model; the test chooses them.
+    Least,
+}
+
 /// The test's answer, with response times of servers and of the tasks that go by fixed priorities.
 #[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
+pub fn analyse(problem: &Problem, form: Form, budgets: Budgets) -> Outcome {
     let count = problem.tasks().len();
-    let resources = match resources(problem) {
+    let mut resources = match resources(problem) {
         Ok(resources) => resources,
         Err(why) => return Outcome::outside(Kind::Sufficient, Reason::Served(why), count),
     };
+    if budgets == Budgets::Least {
+        least::give(problem, &mut resources);
+    }
     let mut why = trivially_infeasible(problem);
     let mut tasks = vec![TaskOutcome::default(); count];
     let mut servers = Vec::new();
@@ -60,7 +83,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
         why = why.or(late);
         let inside = match problem.servers()[position].configuration.order {
             LocalOrder::FixedPriority => {
-                fixed_priorities(problem, &resources[position], position, &mut tasks)
+                fixed_priorities(problem, (&resources, position), form, &mut tasks)
             }
             LocalOrder::EarliestDeadline => {
                 let members = &problem.servers()[position].tasks;
@@ -71,7 +94,13 @@ pub fn analyse(problem: &Problem) -> Outcome {
     }
     match why {
         Some(why @ Reason::SearchLimit { .. }) => Outcome::outside(Kind::Sufficient, why, count),
-        why => Outcome::decided(Kind::Sufficient, why, tasks).with_servers(servers),
+        why => {
+            let mut outcome = Outcome::decided(Kind::Sufficient, why, tasks);
+            if budgets == Budgets::Least {
+                outcome.parameters.servers = Some(least::parameters(problem, &resources));
+            }
+            outcome.with_servers(servers)
+        }
     }
 }
 
@@ -123,14 +152,17 @@ fn server(
 /// Fills in the response times of a server's tasks; the first that is too long.
 fn fixed_priorities(
     problem: &Problem,
-    resource: &Resource,
-    position: usize,
+    (resources, position): (&[Resource], usize),
+    form: Form,
     tasks: &mut [TaskOutcome],
 ) -> Option<Reason> {
     let members = &problem.servers()[position].tasks;
     let mut why = None;
     for (place, member) in members.iter().enumerate() {
-        let responses = inside::responses(problem, resource, members, place);
+        let responses = match form {
+            Form::Supply => inside::responses(problem, &resources[position], members, place),
+            Form::Full => full::responses(problem, (resources, position), members, place),
+        };
         for (level, response) in responses.iter().enumerate() {
             if let Err(unbounded) = response {
                 why = why.or_else(|| Some(inside::late(member, level, *unbounded, problem)));

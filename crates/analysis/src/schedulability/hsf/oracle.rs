@@ -13,6 +13,8 @@ pub enum Mistake {
     NoJitter,
     /// Nothing is silent for longer than one gap between two budgets.
     HalfBlackout,
+    /// Full form: tasks inside come a period apart when their server begins to supply, whenever they were released.
+    NoInnerJitter,
 }
 
 fn numbers(server: &Server) -> Option<(u64, u64)> {
@@ -108,6 +110,69 @@ pub fn response(
             .sum();
         supplied >= needs(own) + others
     })
+}
+
+/// The full form of Davis and Burns for a task of the server at `index`, which goes by fixed priorities: the response time to which the first window
+/// leads that is long enough, by trying every one, if by the deadline.
+#[must_use]
+pub fn full_response(
+    problem: &Problem,
+    (index, member): (usize, &Member),
+    level: Level,
+    mistake: Option<Mistake>,
+) -> Option<u64> {
+    let servers = problem.servers();
+    let server = &servers[index];
+    let (period, capacity) = numbers(server)?;
+    let task = |member: &Member| &problem.tasks()[member.task.index()];
+    let needs = |task: &Task| task.wcet.at(level).as_nanos().max(1);
+    let polling = matches!(server.configuration.kind, ServerKind::Polling { .. });
+    let late = match polling && mistake != Some(Mistake::PollingLikeOthers) {
+        true => period,
+        false => period - capacity,
+    };
+    let early = if mistake == Some(Mistake::NoInnerJitter) {
+        0
+    } else {
+        late
+    };
+    let begun =
+        |window: u64, period: u64| (0..window).filter(|tick| tick % period == 0).count() as u64;
+    let priority = |other: usize| servers[other].configuration.priority;
+    let is_above = |other: usize| {
+        priority(other) > priority(index) || (priority(other) == priority(index) && other < index)
+    };
+    let deadline = task(member).deadline.as_nanos();
+    let window = (1..=deadline.saturating_sub(late)).find(|&window| {
+        let above = server.tasks.iter().filter(|other| {
+            other.priority > member.priority
+                || (other.priority == member.priority && other.task < member.task)
+        });
+        let others = above
+            .map(|other| begun(window + early, task(other).period.as_nanos()) * needs(task(other)));
+        let mut left = needs(task(member)) + others.sum::<u64>();
+        // Whole budgets, each in its period; the rest in the next one, after the more urgent servers.
+        let mut until = 0;
+        while left > capacity {
+            left -= capacity;
+            until += period;
+        }
+        let in_last = window.saturating_sub(until);
+        let servers_above = (0..servers.len()).filter(|&other| is_above(other));
+        let taken = servers_above.map(|other| {
+            let (period, capacity) = numbers(&servers[other]).unwrap_or((1, 0));
+            let kind = &servers[other].configuration.kind;
+            let defers = matches!(kind, ServerKind::Deferrable { .. });
+            let early = if defers && mistake != Some(Mistake::NoJitter) {
+                period - capacity
+            } else {
+                0
+            };
+            begun(in_last + early, period) * capacity
+        });
+        until + left + taken.sum::<u64>() <= window
+    })?;
+    Some(window + late)
 }
 
 /// For a server that goes by deadlines: the first window up to `end` in which jobs may need more than is supplied, with both.

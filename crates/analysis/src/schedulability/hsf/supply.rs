@@ -13,10 +13,10 @@ pub(super) struct Resource {
     pub(super) period: u64,
     /// Theta, 1..=Pi.
     pub(super) capacity: u64,
-    /// How much longer than others it is silent at first: it may just have discarded its budget.
-    silence: u64,
-    /// How much earlier than a period after the last time it may take its capacity from others.
-    jitter: u64,
+    /// It may just have discarded its budget.
+    polls: bool,
+    /// It may take its capacity from others late in one period, and early in the next.
+    defers: bool,
     /// Larger is more urgent, equal ones by their order.
     priority: u32,
 }
@@ -41,28 +41,44 @@ impl Resource {
         if !levels.all(|level| capacity.at(level) == lowest) {
             return Err(ServedReason::ChangesWithMode { server: id });
         }
-        let capacity = lowest.as_nanos();
-        let idle = period.saturating_sub(capacity);
-        let (silence, jitter) = match &configuration.kind {
-            ServerKind::Polling { .. } => (capacity, 0),
-            ServerKind::Deferrable { .. } => (0, idle),
-            ServerKind::IdlingPeriodic { .. }
-            | ServerKind::Sporadic { .. }
-            | ServerKind::Pibs { .. } => (0, 0),
-        };
         Ok(Self {
             period,
-            capacity,
-            silence,
-            jitter,
+            capacity: lowest.as_nanos(),
+            polls: matches!(configuration.kind, ServerKind::Polling { .. }),
+            defers: matches!(configuration.kind, ServerKind::Deferrable { .. }),
             priority: configuration.priority,
         })
     }
 
+    /// The same server with another capacity, 1..=Pi.
+    pub(super) const fn with_capacity(self, capacity: u64) -> Self {
+        Self { capacity, ..self }
+    }
+
+    /// Pi - Theta.
+    const fn idle(&self) -> u64 {
+        self.period.saturating_sub(self.capacity)
+    }
+
+    /// How much longer than others it is silent at first.
+    const fn silence(&self) -> u64 {
+        if self.polls { self.capacity } else { 0 }
+    }
+
+    /// How much earlier than a period after the last time it may take its capacity from others.
+    const fn jitter(&self) -> u64 {
+        if self.defers { self.idle() } else { 0 }
+    }
+
     /// How long nothing at all may be supplied.
-    pub(super) fn blackout(&self) -> u64 {
-        let idle = self.period.saturating_sub(self.capacity);
-        idle.saturating_mul(2).saturating_add(self.silence)
+    pub(super) const fn blackout(&self) -> u64 {
+        let idle = self.idle().saturating_mul(2);
+        idle.saturating_add(self.silence())
+    }
+
+    /// How long a job waits at most until the first budget that is all there for it: J of Davis and Burns.
+    pub(super) const fn lateness(&self) -> u64 {
+        self.idle().saturating_add(self.silence())
     }
 
     /// The least time in which `demand` is supplied for sure.
@@ -70,8 +86,7 @@ impl Resource {
         let Some(before) = demand.div_ceil(self.capacity).checked_sub(1) else {
             return 0;
         };
-        let idle = self.period.saturating_sub(self.capacity);
-        let gaps = before.saturating_mul(idle);
+        let gaps = before.saturating_mul(self.idle());
         let silent = self.blackout().saturating_add(gaps);
         silent.saturating_add(demand)
     }
@@ -91,15 +106,22 @@ impl Resource {
 /// period.
 pub(super) fn response(resources: &[Resource], position: usize) -> Result<u64, Unbounded> {
     let own = &resources[position];
+    least_fixed_point(own.capacity, own.period, |window| {
+        let others = taken(resources, position, window);
+        own.capacity.saturating_add(others)
+    })
+}
+
+/// What the servers that are more urgent than that at this position take at most in `window`.
+pub(super) fn taken(resources: &[Resource], position: usize, window: u64) -> u64 {
+    let own = &resources[position];
     let above = |&(other, resource): &(usize, &Resource)| {
         resource.priority > own.priority || (resource.priority == own.priority && other < position)
     };
-    least_fixed_point(own.capacity, own.period, |window| {
-        let others = resources.iter().enumerate().filter(above);
-        let taken = others.map(|(_, other)| {
-            let times = window.saturating_add(other.jitter).div_ceil(other.period);
-            times.saturating_mul(other.capacity)
-        });
-        taken.fold(own.capacity, u64::saturating_add)
-    })
+    let others = resources.iter().enumerate().filter(above);
+    let taken = others.map(|(_, other)| {
+        let times = window.saturating_add(other.jitter()).div_ceil(other.period);
+        times.saturating_mul(other.capacity)
+    });
+    taken.fold(0, u64::saturating_add)
 }

@@ -1,11 +1,13 @@
 //! Counts the instructions of the hooks: so many servers with so many tasks each, by several schedulers. Periods are 100 ticks, jobs
-//! take 1 tick, capacities are 7 (section 9 of Holenderski et al. 2010). The argument says which table.
+//! take 1 tick, capacities are 7 (section 9 of Holenderski et al. 2010). And those of single calls, by the events that they have to do with. The
+//! argument says which table.
 #![no_std]
 #![no_main]
 
+use core::hint::black_box;
 use vestal_hsf::{
-    Change, Error, Everything, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId,
-    nodes,
+    Change, Error, Everything, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec,
+    TaskId, nodes,
 };
 use vestal_kernel::flat::{Alarms, Flat, Queue, Scan};
 use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task, unused_handler_stack};
@@ -13,6 +15,10 @@ use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task, unus
 vestal_kernel::image!(main);
 
 const SERVERS: usize = 6;
+/// Those of `counter::many_instructions`.
+const MANY: u64 = 20_000;
+/// Servers, and tasks of each, at most.
+const MOST: u8 = 6;
 const TICKS: u32 = 300;
 const PERIOD: u32 = 100;
 const CAPACITY: u32 = 7;
@@ -28,16 +34,21 @@ impl Features for NoWakeUps {
     const WAKE_UPS: bool = false;
 }
 
-/// How often, how much in all, and how much at most, in units of the counter.
+/// How often, how much at least, in all and at most, in units of the counter.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     number: u32,
+    least: u32,
     sum: u32,
     most: u32,
 }
 
 impl Counts {
     fn add(&mut self, units: u32) {
+        self.least = match self.number {
+            0 => units,
+            _ => self.least.min(units),
+        };
         self.number = self.number.saturating_add(1);
         self.sum = self.sum.saturating_add(units);
         self.most = self.most.max(units);
@@ -47,7 +58,8 @@ impl Counts {
         console::write(name);
         console::write(" ");
         console::write_number(self.number);
-        for units in [self.sum.checked_div(self.number).unwrap_or(0), self.most] {
+        let mean = self.sum.checked_div(self.number).unwrap_or(0);
+        for units in [self.least, mean, self.most] {
             console::write(" ");
             console::write_number(scale.instructions(units));
         }
@@ -59,34 +71,39 @@ impl Counts {
 struct Scale {
     /// For nothing between two readings.
     nothing: u32,
-    /// For 1000 instructions more.
-    thousand: u32,
+    /// For [`MANY`] instructions more: so many that call and return of them do not count.
+    many: u32,
 }
 
 impl Scale {
     fn measured() -> Self {
-        let between = |what: fn()| {
-            let before = counter::read();
-            what();
-            counter::between(before, counter::read())
-        };
-        let nothing = between(|| {});
+        let (nothing, ()) = counted(|| {});
+        let (many, ()) = counted(counter::many_instructions);
         Self {
             nothing,
-            thousand: between(counter::thousand_instructions).saturating_sub(nothing),
+            many: many.saturating_sub(nothing),
         }
     }
 
     fn instructions(self, units: u32) -> u32 {
         let units = u64::from(units.saturating_sub(self.nothing));
         let all = units
-            .saturating_mul(1000)
-            .saturating_add(u64::from(self.thousand) / 2);
-        let instructions = all.checked_div(self.thousand.into());
+            .saturating_mul(MANY)
+            .saturating_add(u64::from(self.many) / 2);
+        let instructions = all.checked_div(self.many.into());
         instructions
             .and_then(|all| u32::try_from(all).ok())
             .unwrap_or(0)
     }
+}
+
+/// What the counter counted meanwhile. The marks are for who counts from outside.
+fn counted<R>(what: impl FnOnce() -> R) -> (u32, R) {
+    let before = counter::read();
+    counter::mark();
+    let result = what();
+    counter::mark();
+    (counter::between(before, counter::read()), result)
 }
 
 /// A scheduler whose calls are counted.
@@ -98,17 +115,9 @@ struct Counted<'a> {
     change: Counts,
 }
 
-impl Counted<'_> {
-    fn between(before: u32) -> u32 {
-        counter::between(before, counter::read())
-    }
-}
-
 impl Hooks for Counted<'_> {
     fn timer(&mut self, ticks: u32) -> bool {
-        let before = counter::read();
-        let due = self.hooks.timer(ticks);
-        let units = Self::between(before);
+        let (units, due) = counted(|| self.hooks.timer(ticks));
         if due {
             self.due.add(units);
         } else {
@@ -122,16 +131,14 @@ impl Hooks for Counted<'_> {
     }
 
     fn pick(&mut self) -> Pick {
-        let before = counter::read();
-        let pick = self.hooks.pick();
-        self.pick.add(Self::between(before));
+        let (units, pick) = counted(|| self.hooks.pick());
+        self.pick.add(units);
         pick
     }
 
     fn task(&mut self, task: TaskId, change: Change) -> Result<(), Error> {
-        let before = counter::read();
-        let result = self.hooks.task(task, change);
-        self.change.add(Self::between(before));
+        let (units, result) = counted(|| self.hooks.task(task, change));
+        self.change.add(units);
         result
     }
 }
@@ -229,14 +236,19 @@ fn as_hooks<H: Hooks>(hooks: &mut Result<H, Error>) -> Result<&mut dyn Hooks, Er
     }
 }
 
-/// All schedulers for one size.
+/// All schedulers for one size; two kinds of servers only where one of both numbers is the largest.
+#[inline(never)]
 fn rows(size: (u8, u8), scale: Scale) -> bool {
     let mut right = true;
-    for (name, kind) in [
-        ("polling", Kind::Polling),
-        ("idling", Kind::Idling),
-        ("deferrable", Kind::Deferrable),
+    let is_large = size.0 == MOST || size.1 == MOST;
+    for (name, kind, is_wanted) in [
+        ("polling", Kind::Polling, is_large),
+        ("idling", Kind::Idling, is_large),
+        ("deferrable", Kind::Deferrable, true),
     ] {
+        if !is_wanted {
+            continue;
+        }
         let mut hsf = servers::<Everything<u16>>(kind, size.0, size.1);
         right &= row(name, size, as_hooks(&mut hsf), scale);
     }
@@ -249,16 +261,170 @@ fn rows(size: (u8, u8), scale: Scale) -> bool {
     right & row("queue", size, as_hooks(&mut queue), scale)
 }
 
+/// Numbers of events that single calls have to do with.
+const EVENTS: [u8; 7] = [0, 1, 2, 4, 8, 16, 32];
+/// Longer than single calls are looked at.
+const LONG: u32 = 10_000;
+
+/// A system in which a server has so many tasks, the rest is another's, which is more urgent. Both always have budget.
+fn large(tasks: u8) -> Result<System<Everything<u16>>, Error> {
+    let mut hsf = System::new();
+    for priority in 0..2 {
+        hsf.create_server(&ServerSpec {
+            kind: Kind::Deferrable,
+            priority,
+            order: LocalOrder::FixedPriority,
+            period: LONG,
+            capacity: LONG,
+        })?;
+    }
+    for (server, tasks) in [(0, 1), (1, tasks)] {
+        for priority in 0..tasks {
+            hsf.add_task(ServerId::new(server), priority, LONG)?;
+        }
+    }
+    Ok(hsf)
+}
+
+/// The task of the urgent server, and those of the other.
+const URGENT: TaskId = TaskId::new(0);
+fn others(tasks: u8) -> impl Iterator<Item = TaskId> {
+    (1..=tasks).map(TaskId::new)
+}
+
+// Each has its own frame, so that the stack of the smallest board holds whoever is asked.
+
+/// What a tick takes at which nothing is due, with so many tasks that are inactive and have arrivals before them.
+#[inline(never)]
+fn idle_tick(events: u8) -> Result<u32, Error> {
+    let mut hsf = large(events)?;
+    for task in others(events) {
+        hsf.make_periodic(task, 50, PERIOD)?;
+    }
+    hsf.task(URGENT, Change::Released)?;
+    hsf.pick();
+    let hooks: &mut dyn Hooks = black_box(&mut hsf);
+    let (units, due) = counted(|| hooks.timer(1));
+    if due {
+        Err(Error::WrongState)
+    } else {
+        Ok(units)
+    }
+}
+
+/// What a tick takes at which so many jobs of the active server's tasks arrive.
+#[inline(never)]
+fn burst(events: u8) -> Result<u32, Error> {
+    // One more, which executes.
+    let running = TaskId::new(events.saturating_add(1));
+    let mut hsf = large(events.saturating_add(1))?;
+    hsf.task(running, Change::Released)?;
+    hsf.pick();
+    for task in others(events) {
+        hsf.make_periodic(task, 50, PERIOD)?;
+    }
+    let due_before = hsf.timer(49);
+    let hooks: &mut dyn Hooks = black_box(&mut hsf);
+    let (units, due) = counted(|| hooks.timer(1));
+    if due_before || due != (events > 0) {
+        Err(Error::WrongState)
+    } else {
+        Ok(units)
+    }
+}
+
+/// What a delay takes that ends after so many others of its server.
+#[inline(never)]
+fn insert(events: u8) -> Result<u32, Error> {
+    let all = events.saturating_add(1);
+    let mut hsf = large(all)?;
+    for task in others(all) {
+        hsf.task(task, Change::Released)?;
+    }
+    hsf.pick();
+    for task in others(events) {
+        hsf.task(task, Change::Delayed(50))?;
+    }
+    let hooks: &mut dyn Hooks = black_box(&mut hsf);
+    let (units, result) = counted(|| hooks.task(TaskId::new(all), Change::Delayed(50)));
+    result.map(|()| units)
+}
+
+/// What a pick takes that switches from one server to another of which so many jobs have arrived meanwhile, besides one that it had.
+#[inline(never)]
+fn switch_in(events: u8) -> Result<u32, Error> {
+    let waiting = TaskId::new(events.saturating_add(1));
+    let mut hsf = large(events.saturating_add(1))?;
+    for task in others(events) {
+        hsf.make_periodic(task, 50, PERIOD)?;
+    }
+    for task in [URGENT, waiting] {
+        hsf.task(task, Change::Released)?;
+    }
+    hsf.pick();
+    let due = hsf.timer(60);
+    hsf.task(URGENT, Change::EndOfJob)?;
+    let hooks: &mut dyn Hooks = black_box(&mut hsf);
+    let (units, pick) = counted(|| hooks.pick());
+    let expected = TaskId::new(1);
+    if due || pick != Pick::Task(expected) {
+        Err(Error::WrongState)
+    } else {
+        Ok(units)
+    }
+}
+
+/// A call, by the events that it has to do with.
+type Single = fn(u8) -> Result<u32, Error>;
+
+/// Single calls, each by all numbers of events.
+#[inline(never)]
+fn parts(scale: Scale) -> bool {
+    let calls: [(&str, Single); 4] = [
+        ("idle", idle_tick),
+        ("burst", burst),
+        ("insert", insert),
+        ("switch-in", switch_in),
+    ];
+    let mut right = true;
+    for (name, call) in calls {
+        for events in EVENTS {
+            let Ok(units) = call(events) else {
+                right = false;
+                continue;
+            };
+            console::write("part ");
+            console::write(name);
+            for number in [events.into(), scale.instructions(units)] {
+                console::write(" ");
+                console::write_number(number);
+            }
+            console::write("\n");
+        }
+    }
+    right
+}
+
+/// So many bytes has a system of six servers with six tasks each.
+fn ram() {
+    console::write("ram ");
+    let bytes = size_of::<System<Everything<u16>>>();
+    console::write_number(u32::try_from(bytes).unwrap_or(u32::MAX));
+    console::write("\n");
+}
+
 fn main() -> u32 {
     let scale = Scale::measured();
-    if scale.thousand == 0 {
+    if scale.many == 0 {
         return 2;
     }
     let mut arguments = [0; 32];
     let right = match console::arguments(&mut arguments) {
-        // Servers with six tasks each, and six servers with tasks each.
-        b"servers" => (1..=6).all(|servers| rows((servers, 6), scale)),
-        b"tasks" => (1..=6).all(|tasks| rows((6, tasks), scale)),
+        b"grid" => (1..=MOST).all(|servers| (1..=MOST).all(|tasks| rows((servers, tasks), scale))),
+        b"parts" => {
+            ram();
+            parts(scale)
+        }
         _ => false,
     };
     // With 36 tasks, whatever the scheduler, handlers use far less than their stack.

@@ -287,6 +287,19 @@ pub mod counter {
         }
     }
 
+    /// Where what is counted begins and ends, for who counts from outside (`plugin/count.c`).
+    #[inline(never)]
+    pub fn mark() {
+        // SAFETY: it does nothing.
+        unsafe { asm!("nop", options(nomem, nostack, preserves_flags)) };
+    }
+
+    /// Twenty thousand instructions, besides call and return.
+    pub fn many_instructions() {
+        // SAFETY: they do nothing.
+        unsafe { asm!(".rept 20000", "nop", ".endr", options(nomem, nostack)) };
+    }
+
     /// A thousand instructions, besides call and return.
     pub fn thousand_instructions() {
         // SAFETY: they do nothing.
