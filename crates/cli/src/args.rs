@@ -225,9 +225,9 @@ pub(crate) struct RunArgs {
     /// The range of SCHED_FIFO priorities to use, for instance 10-80
     #[arg(long, value_name = "LOW-HIGH")]
     pub(crate) rt_priority: Option<String>,
-    /// What a device of the file is here: a pipe of packets, a pseudo-terminal, or datagrams over loopback. Its events come as the file says, with storm as
+    /// What a device of the file is here: a pipe of packets, a pseudo-terminal, datagrams between two network namespaces, or a TUN device (the last two need rights). Its events come as the file says, with storm as
     /// fast as they can be sent, or RATE a second; may be repeated
-    #[arg(long = "device", value_name = "NAME=pipe|pty|udp[,storm[=RATE]]")]
+    #[arg(long = "device", value_name = "NAME=pipe|pty|udp|tun[,storm[=RATE]]")]
     pub(crate) devices: Vec<String>,
     /// Only measure: no budget is enforced, the mode never changes
     #[arg(long)]

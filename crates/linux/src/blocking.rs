@@ -46,6 +46,8 @@ impl JobContext<'_> {
         if events == 0 {
             return Ok(());
         }
+        let task = self.job.task.index();
+        self.own.note(Note::Task(task, TaskNote::Waits));
         let keeps = self.keeps_its_priority();
         let was_inside = self.leave_for_a_wait();
         let look = self.end(keeps, false);
@@ -106,14 +108,17 @@ impl JobContext<'_> {
         }
     }
 
-    /// Takes all events of `device` that there are, one after the other, and does with each what `each` says. What a bottom half
-    /// takes of the CPU is bounded by the budget of its server, not by how many there are.
+    /// Takes events of `device`, one after the other, and does with each what `each` says: until there is none, or somebody has
+    /// what he waited for. What is left then is found at once by the next bottom half, which runs on behalf of who waits still.
+    /// What a bottom half takes of the CPU is bounded by the budget of its server, not by how many there are.
     fn serve_all(
         &mut self,
         device: &Device,
         buffer: &mut [u8],
         each: &mut impl FnMut(&mut Self, &[u8]) -> Result<(), Cancelled>,
     ) -> Result<(), Cancelled> {
+        let task = self.job.task.index();
+        self.own.note(Note::Task(task, TaskNote::Waits));
         loop {
             self.checkpoint()?;
             match device.input().take(buffer) {
@@ -125,12 +130,17 @@ impl JobContext<'_> {
                     }
                     if device.serve() {
                         self.cpu.kick_manager();
+                        return Ok(());
                     }
                 }
                 Ok(Taken::Interrupted) => {}
                 Ok(Taken::Nothing) => return Ok(()),
-                Ok(Taken::Over) | Err(_) => {
-                    device.end();
+                Ok(Taken::Over) => {
+                    device.end(None);
+                    return Ok(());
+                }
+                Err(error) => {
+                    device.end(Some(&error));
                     return Ok(());
                 }
             }

@@ -10,6 +10,9 @@
 //! scheduler; (3) the bottom half, a worker of the server that has the budget for it; (4) the manager. A device is masked from
 //! the first event on that finds it ready until its bottom half has come to its end, so that a storm wakes the top half once for
 //! each bottom half, however fast it comes.
+//!
+//! A bottom half ends when it finds nothing more to read, and when it has served what somebody waited for: so each runs on behalf
+//! of those who still wait when it is told, and a device that never runs empty does not keep the server of one who has gone on.
 
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event;
@@ -35,14 +38,16 @@ struct Shared {
     /// By the top half: how often it found the device ready, and how often that was no news.
     wakes: Latest<u64>,
     spurious: Latest<u64>,
-    /// By the bottom half: how many events it took and was kept from doing anything about, and whether no event will come any
-    /// more.
+    /// By the bottom half: how many events it took and was kept from doing anything about, whether no event will come any
+    /// more, and the number of the error of reading that is the reason for that.
     lost: Latest<u64>,
     is_over: Latest<u8>,
+    failed: Latest<i32>,
     /// By the manager: of how many interrupts it told the scheduler.
     told: Latest<u64>,
-    /// By who starts the run: whether one has taken it up.
+    /// By who starts the run: whether one has taken it up, and what the kernel had dropped by then.
     in_use: Latest<u8>,
+    dropped_before: Latest<u64>,
 }
 
 impl Device {
@@ -57,8 +62,10 @@ impl Device {
             spurious: Latest::default(),
             lost: Latest::default(),
             is_over: Latest::default(),
+            failed: Latest::default(),
             told: Latest::default(),
             in_use: Latest::default(),
+            dropped_before: Latest::default(),
         }))
     }
 
@@ -78,6 +85,15 @@ impl Device {
     #[must_use]
     pub fn served(&self) -> u64 {
         self.0.tally.served()
+    }
+
+    /// How many events the kernel has dropped since the present run began, or the last one did: [`Input::dropped`] since then.
+    ///
+    /// # Errors
+    /// As [`Input::dropped`].
+    pub fn dropped(&self) -> io::Result<u64> {
+        let now = self.0.input.dropped()?;
+        Ok(now.saturating_sub(self.0.dropped_before.get()))
     }
 
     /// Whether a run has taken it up, after whatever is tried out before one: who sends from then on sends no more than is served
@@ -120,8 +136,12 @@ impl Device {
         self.0.lost.set(self.0.lost.get() + 1);
     }
 
-    /// No event will come any more, says the bottom half.
-    pub(crate) fn end(&self) {
+    /// No event will come any more, says the bottom half: the other side is closed, or reading fails.
+    pub(crate) fn end(&self, failed: Option<&io::Error>) {
+        if let Some(error) = failed {
+            self.0.failed.set(error.raw_os_error().unwrap_or(i32::MAX));
+        }
+        // Last, so that who sees it sees why.
         self.0.is_over.set(1);
     }
 
@@ -141,6 +161,7 @@ impl Device {
             served: shared.tally.served(),
             lost: shared.lost.get(),
             is_over: shared.is_over.get() > 0,
+            failed: Some(shared.failed.get()).filter(|&number| number != 0),
         }
     }
 
@@ -149,20 +170,23 @@ impl Device {
     }
 
     /// Before a run begins.
-    fn reset(&self) {
+    fn reset(&self) -> io::Result<()> {
         let shared = &self.0;
+        shared.dropped_before.set(shared.input.dropped()?);
         shared.line.calm();
         shared.tally.reset();
         for count in [&shared.wakes, &shared.spurious, &shared.lost, &shared.told] {
             count.set(0);
         }
         shared.is_over.set(0);
+        shared.failed.set(0);
         shared.in_use.set(1);
+        Ok(())
     }
 }
 
 /// What became of a device in a run: its events are those that were served, those that were lost, and those that are still there to
-/// be read.
+/// be read; beside those for which who sent found no room, and those that the kernel dropped, [`Device::dropped`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Its name.
@@ -177,8 +201,10 @@ pub struct Outcome {
     pub served: u64,
     /// How many it took and was kept from doing anything about, because its job was cancelled.
     pub lost: u64,
-    /// Whether the other side was closed, so that no event can come any more.
+    /// Whether no event can come any more: the other side was closed, or reading failed.
     pub is_over: bool,
+    /// The number of the error with which reading failed, as the system call gave it (`errno`).
+    pub failed: Option<i32>,
 }
 
 /// The clock that runs go by, in nanoseconds, for who sends events at their instants.
@@ -247,7 +273,7 @@ impl Devices {
         }
         let readiness = Readiness::new()?;
         for (index, Attached { device, .. }) in each.iter().enumerate() {
-            device.reset();
+            device.reset()?;
             readiness.watch(device.input(), index)?;
         }
         Ok(Self {
@@ -337,6 +363,15 @@ impl Devices {
         // First: what is found meanwhile finds it quiet.
         shared.line.calm();
         readiness.arm(&shared.input, index)
+    }
+
+    /// The device at this place is heard again whatever its line says, which is a fault.
+    #[cfg(feature = "real")]
+    pub(crate) fn hear(&self, place: usize) -> io::Result<()> {
+        match (self.each.get(place), &self.readiness) {
+            (Some(attached), Some(readiness)) => readiness.arm(attached.device.input(), place),
+            (_, _) => Ok(()),
+        }
     }
 
     /// No thread waits any more.

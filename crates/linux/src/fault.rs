@@ -29,6 +29,8 @@ pub enum Fault {
     LooksAway,
     /// A device is unmasked when its interrupt is told, and not when its bottom half has ended; the first 200 times.
     UnmasksAtOnce,
+    /// A device is not masked when it is told, but heard again at once; the first 200 times.
+    NeverMasks,
     /// A thread of the run is slow.
     Delay(Delay),
 }
@@ -182,6 +184,12 @@ impl Injected {
             && self.passes.fetch_add(1, Ordering::SeqCst) < MOST
     }
 
+    /// Whether a device that is told is heard again at once, up to so often.
+    pub(crate) fn never_masks(&self) -> bool {
+        const MOST: u64 = 200;
+        self.fault == Some(Fault::NeverMasks) && self.passes.fetch_add(1, Ordering::SeqCst) < MOST
+    }
+
     /// Whether the activation with this number is one in which no job is looked at.
     pub(crate) fn looks_away(&self, number: u64) -> bool {
         self.fault == Some(Fault::LooksAway) && number.is_multiple_of(2)
@@ -217,6 +225,7 @@ pub(crate) fn strike(run: &impl Faulty, now: u64) {
             | Fault::MonitorsComeEarly
             | Fault::LooksAway
             | Fault::UnmasksAtOnce
+            | Fault::NeverMasks
             | Fault::Delay(_),
         )
         | None => {}

@@ -124,4 +124,4 @@ pub use stamps::Clock;
 pub use vestal_statistics::Summary;
 pub use vestal_sys::Processor;
 pub use vestal_sys::source::{Input, Sender, Taken};
-pub use vestal_sys::{pipe, pty, udp};
+pub use vestal_sys::{pipe, pty, tun, udp};

@@ -291,6 +291,8 @@ pub struct Wakeups {
     pub completion: u64,
     /// A job was released.
     pub release: u64,
+    /// A device was ready, a job began to wait for events, or has those that it waited for.
+    pub device: u64,
     /// A budget monitor: its signal, its timer, or a heartbeat's look at the accounts.
     pub budget: u64,
     /// An instant that the scheduler asked for: of a zero slack, a deadline, a slice.
@@ -307,7 +309,8 @@ impl Wakeups {
     /// Those that jobs are the reason for: all but the signs of life.
     #[must_use]
     pub const fn by_jobs(&self) -> u64 {
-        self.completion + self.release + self.budget + self.timer + self.idle + self.other
+        let by_decider = self.budget + self.timer + self.idle + self.other;
+        self.completion + self.release + self.device + by_decider
     }
 }
 

@@ -1,7 +1,9 @@
 //! What simulated and real runs give.
 
+mod device;
 mod own;
 
+pub use device::{DeviceRow, DroppedEvents};
 pub use own::{
     BusyPeriods, ClockSkew, Detected, Monitoring, Reaction, ThreadCost, ThreadCosts, Wakeups,
 };
@@ -314,21 +316,6 @@ pub struct ServerRow {
     /// where nobody looks.
     #[serde(default)]
     pub longest_list: Option<u16>,
-}
-
-/// What became of the events of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DeviceRow {
-    /// Its name.
-    pub name: String,
-    /// Events that arrived.
-    pub arrived: u64,
-    /// Events that were handled.
-    pub served: u64,
-    /// Events that waited when the run ended.
-    pub queued: u64,
-    /// Events for which there was no room.
-    pub dropped: u64,
 }
 
 /// What became of the bursts of PIBS.

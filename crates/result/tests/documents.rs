@@ -119,7 +119,7 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
         "server_budgets_judged": 2, "server_overshoot_median_ns": 0, "server_overshoot_max_ns": 1,
         "own": {
             "manager": thread, "idle": thread, "watchdog": thread, "workers_cpu_ns": 5, "dispatcher": thread, "checkers": thread, "top_half": thread,
-            "wakeups": {"completion": 1, "release": 1, "budget": 1, "timer": 1, "idle": 1, "beat": 1, "other": 1},
+            "wakeups": {"completion": 1, "release": 1, "device": 1, "budget": 1, "timer": 1, "idle": 1, "beat": 1, "other": 1},
             "reactions_ns": {"decide": {"count": 1, "max": 9}}
         },
         "busy_periods": {"count": 1, "median_ns": 1, "mean_ns": 1, "max_ns": 1, "switches": 1}

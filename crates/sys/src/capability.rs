@@ -27,6 +27,19 @@ struct Half {
 /// higher real-time priority: CAP_SYS_NICE, and CAP_SYS_RESOURCE, which could lift RLIMIT_RTPRIO.
 /// Other threads keep theirs.
 pub fn drop_scheduling() -> io::Result<()> {
+    drop_of(!(1 << CAP_SYS_NICE | 1 << CAP_SYS_RESOURCE), u32::MAX)
+}
+
+/// Gives up all capabilities, for the calling thread and all it starts. Other threads keep theirs.
+///
+/// # Errors
+/// What the system calls say.
+pub fn drop_all() -> io::Result<()> {
+    drop_of(0, 0)
+}
+
+/// Keeps those of these capabilities that the calling thread has.
+fn drop_of(low: u32, high: u32) -> io::Result<()> {
     let header = Header {
         version: VERSION_3,
         pid: 0,
@@ -36,11 +49,11 @@ pub fn drop_scheduling() -> io::Result<()> {
     let outcome =
         unsafe { libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))?;
-    let keep = !(1 << CAP_SYS_NICE | 1 << CAP_SYS_RESOURCE);
-    let [low, _] = &mut halves;
-    low.effective &= keep;
-    low.permitted &= keep;
-    low.inheritable &= keep;
+    for (half, keep) in halves.iter_mut().zip([low, high]) {
+        half.effective &= keep;
+        half.permitted &= keep;
+        half.inheritable &= keep;
+    }
     // SAFETY: version 3 reads one header and two halves.
     let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))

@@ -12,6 +12,7 @@ pub mod continued;
 pub mod event;
 pub mod futex;
 pub mod memory;
+mod net;
 pub mod perf;
 pub mod pipe;
 #[cfg(feature = "real")]
@@ -27,6 +28,7 @@ pub mod stamp;
 pub mod stop;
 pub mod suspension;
 pub mod timer;
+pub mod tun;
 pub mod udp;
 pub mod waiting;
 

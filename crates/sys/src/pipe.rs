@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// What a page takes, and so a packet at least.
-const PAGE_BYTES: libc::c_int = 4_096;
+const PAGE_BYTES: u16 = 4_096;
 
 /// A pipe with room for so many packets; the kernel may round that up, and without a right it gives 256 at most.
 ///
@@ -22,10 +22,13 @@ pub fn packets(room: u16) -> io::Result<(Sender, Input)> {
     let input = owned(input)?;
     // SAFETY: nobody else owns the descriptor, which the call above has made.
     let sender = unsafe { OwnedFd::from_raw_fd(sender) };
-    let bytes = libc::c_int::from(room).saturating_mul(PAGE_BYTES);
+    let bytes = libc::c_int::from(room).saturating_mul(PAGE_BYTES.into());
     // SAFETY: the descriptor is open; takes plain numbers.
     checked(unsafe { libc::fcntl(sender.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) }.min(0))?;
-    Ok((Sender::new(sender), Input::new(input, usize::MAX)))
+    Ok((
+        Sender::new(sender, PAGE_BYTES.into()),
+        Input::new(input, usize::MAX),
+    ))
 }
 
 #[cfg(test)]

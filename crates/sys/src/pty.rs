@@ -29,7 +29,7 @@ pub fn raw() -> io::Result<(Sender, Input)> {
     unsafe { libc::cfmakeraw(&raw mut settings) };
     // SAFETY: the descriptor is open; `settings` is valid for reading.
     checked(unsafe { libc::tcsetattr(input.as_raw_fd(), libc::TCSANOW, &raw const settings) })?;
-    Ok((Sender::new(sender), Input::new(input, 1)))
+    Ok((Sender::new(sender, 1), Input::new(input, 1)))
 }
 
 #[cfg(test)]

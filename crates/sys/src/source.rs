@@ -1,6 +1,7 @@
 //! What events go in and come out of, without anybody waiting.
 
 use super::checked;
+use super::net::link::Link;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -11,6 +12,8 @@ pub struct Input {
     fd: OwnedFd,
     /// Most bytes of one event.
     most: usize,
+    /// The interface that events come by, and that drops what finds no room.
+    link: Option<Link>,
 }
 
 /// What came of a reading.
@@ -29,7 +32,14 @@ pub enum Taken {
 impl Input {
     /// Of a descriptor that never waits, of which an event has so many bytes at most.
     pub(crate) const fn new(fd: OwnedFd, most: usize) -> Self {
-        Self { fd, most }
+        let link = None;
+        Self { fd, most, link }
+    }
+
+    /// The same where what this interface drops counts as dropped.
+    pub(crate) fn counted_by(self, link: Link) -> Self {
+        let link = Some(link);
+        Self { link, ..self }
     }
 
     /// What to wait for.
@@ -37,8 +47,8 @@ impl Input {
         self.fd.as_raw_fd()
     }
 
-    /// How many events found no room on their way here, and the kernel dropped: of a socket. Nothing is dropped so on its way
-    /// into anything else. Modulo 2^32.
+    /// How many events found no room on their way here, and the kernel dropped: of a socket, modulo 2^32, and of a network interface.
+    /// Nothing is dropped so on its way into anything else.
     ///
     /// # Errors
     /// What the system call says, or that the kernel does not count them.
@@ -55,11 +65,13 @@ impl Input {
                 &raw mut length,
             )
         };
-        match checked(outcome) {
-            Ok(()) => drops_of(numbers, length),
-            Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => Ok(0),
-            Err(error) => Err(error),
-        }
+        let here = match checked(outcome) {
+            Ok(()) => drops_of(numbers, length)?,
+            Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => 0,
+            Err(error) => return Err(error),
+        };
+        let on_the_way = self.link.as_ref().map_or(Ok(0), Link::dropped)?;
+        Ok(here.saturating_add(on_the_way))
     }
 
     /// Takes what comes first, without waiting: of a source of packets one of them, and what does not fit into `buffer`, which is not empty, is
@@ -99,25 +111,35 @@ fn drops_of(numbers: [u32; MEMINFO], length: libc::socklen_t) -> io::Result<u64>
 
 /// Where events go in. Any thread may send.
 #[derive(Debug)]
-pub struct Sender(OwnedFd);
+pub struct Sender {
+    fd: OwnedFd,
+    /// Most bytes of one event.
+    most: usize,
+}
 
 impl Sender {
-    /// Into a descriptor that never waits.
-    pub(crate) const fn new(fd: OwnedFd) -> Self {
-        Self(fd)
+    /// Into a descriptor that never waits, of which an event has so many bytes at most.
+    pub(crate) const fn new(fd: OwnedFd, most: usize) -> Self {
+        Self { fd, most }
     }
 
-    /// Sends an event of at least one byte, and of a pipe at most 4096; `false`: there is no room for it. It never waits.
+    /// Most bytes of one event: of a pipe 4096, of datagrams 900, of a pseudo-terminal 1.
+    #[must_use]
+    pub const fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Sends an event of at least one byte, and at most [`Self::most`]; `false`: there is no room for it. It never waits.
     ///
     /// # Errors
     /// What the system call says: nobody may read any more. [`io::ErrorKind::InvalidInput`] of no byte at all, which who reads
-    /// would take for the end.
+    /// would take for the end, and of more than fit into one event, which would be several.
     pub fn send(&self, packet: &[u8]) -> io::Result<bool> {
-        if packet.is_empty() {
+        if packet.is_empty() || packet.len() > self.most {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         loop {
-            match rustix::io::write(&self.0, packet) {
+            match rustix::io::write(&self.fd, packet) {
                 Ok(written) => return Ok(written > 0),
                 Err(Errno::AGAIN) => return Ok(false),
                 Err(Errno::INTR) => {}
@@ -130,14 +152,31 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{pipe, udp};
+    use crate::readiness::Readiness;
+    use crate::{pipe, pty, udp};
 
+    /// No byte would be taken for the end, and too many for several events.
     #[test]
-    fn an_event_of_no_byte_is_refused_and_not_taken_for_the_end() {
-        for (sender, input) in [udp::loopback().unwrap(), pipe::packets(4).unwrap()] {
-            let refused = sender.send(&[]).map_err(|error| error.kind());
-            assert_eq!(refused, Err(io::ErrorKind::InvalidInput));
+    fn what_is_not_one_event_is_refused() {
+        let all = [
+            udp::loopback().unwrap(),
+            pipe::packets(4).unwrap(),
+            pty::raw().unwrap(),
+        ];
+        for (sender, input) in all {
+            for length in [0, sender.most() + 1] {
+                let refused = sender.send(&vec![1; length]).map_err(|error| error.kind());
+                assert_eq!(refused, Err(io::ErrorKind::InvalidInput), "{length}");
+            }
             assert_eq!(input.take(&mut [0; 8]).unwrap(), Taken::Nothing);
+            let most = sender.most();
+            assert!(sender.send(&vec![1; most]).unwrap());
+            // A pseudo-terminal hands it on later.
+            let readiness = Readiness::new().unwrap();
+            readiness.watch(&input, 0).unwrap();
+            while readiness.wait().unwrap().tags().count() == 0 {}
+            let taken = input.take(&mut vec![0; 2 * most]).unwrap();
+            assert_eq!(taken, Taken::Event(most));
         }
     }
 

@@ -1,33 +1,102 @@
-//! Datagrams over the loopback interface of the process's network namespace: each is one event.
+//! Datagrams: each is one event. Over the loopback interface, or from one network namespace to another.
 //!
 //! The kernel hands them over in a softirq on the processor of who sends, and drops what finds no room in the receiver's buffer.
 
+use super::Processor;
+use super::net::link::{HARDWARE, Link, make_pair};
+use super::net::{ENDS, EVENT_BYTES, Namespace, apart, at, steer};
 use super::source::{Input, Sender};
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 
-/// Two sockets that know nobody but each other. The default buffer has room for some hundred small datagrams.
+/// Two sockets on the loopback interface of the process's network namespace that know nobody but each other. The default buffer
+/// has room for some hundred small datagrams.
 ///
 /// # Errors
 /// What the system calls say: the interface may be down.
 pub fn loopback() -> io::Result<(Sender, Input)> {
     let input = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    sender.connect(input.local_addr()?)?;
-    input.connect(sender.local_addr()?)?;
-    for socket in [&sender, &input] {
-        socket.set_nonblocking(true)?;
-    }
+    introduce(&sender, &input)?;
     Ok((
-        Sender::new(sender.into()),
+        Sender::new(sender.into(), EVENT_BYTES),
         Input::new(input.into(), usize::MAX),
     ))
+}
+
+/// Two sockets in two network namespaces, which nobody else is in, at the ends of a pair of virtual Ethernet interfaces (`veth`). So
+/// no other traffic of the machine, and no filter of it, is between.
+///
+/// # Errors
+/// What the system calls say: `PermissionDenied` without CAP_SYS_ADMIN and CAP_NET_ADMIN.
+pub fn between_namespaces() -> io::Result<(Sender, Input)> {
+    pair(None)
+}
+
+/// The same, where the softirqs of this processor look at what is received, whichever sends it: on the processor of a run they take
+/// time from it that no priority of user space is above.
+///
+/// # Errors
+/// As [`between_namespaces`], and where the kernel cannot steer packets.
+pub fn between_namespaces_to(processor: Processor) -> io::Result<(Sender, Input)> {
+    pair(Some(processor))
+}
+
+fn pair(steered: Option<Processor>) -> io::Result<(Sender, Input)> {
+    apart(|there| {
+        let [from, to] = ENDS;
+        let [from_hardware, to_hardware] = HARDWARE;
+        let bound = |address| {
+            let socket = UdpSocket::bind((address, 0));
+            socket.map_err(at("bind a socket to the interface"))
+        };
+        // Who receives is up before who sends: an interface whose other end is down begins to send some time after that is up.
+        let _here = Namespace::enter_new()?;
+        make_pair(there)?;
+        let receives = Link::open()?;
+        receives.bring_up(to)?;
+        receives.knows(from, &from_hardware)?;
+        let input = bound(to)?;
+        if let Some(processor) = steered {
+            steer::to(processor)?;
+        }
+        there.enter()?;
+        let sends = Link::open()?;
+        sends.bring_up(from)?;
+        sends.knows(to, &to_hardware)?;
+        let sender = bound(from)?;
+        introduce(&sender, &input)?;
+        let input = Input::new(input.into(), usize::MAX).counted_by(sends);
+        Ok((Sender::new(sender.into(), EVENT_BYTES), input))
+    })
+}
+
+/// They know each other, and nobody else, and never wait.
+fn introduce(sender: &UdpSocket, input: &UdpSocket) -> io::Result<()> {
+    sender.connect(input.local_addr()?)?;
+    input.connect(sender.local_addr()?)?;
+    sender.set_nonblocking(true)?;
+    input.set_nonblocking(true)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::source::Taken;
+    use crate::{capability, tun};
+
+    #[test]
+    fn without_rights_no_interface_is_made_and_nothing_else_instead() {
+        let refused = std::thread::spawn(|| {
+            capability::drop_all().unwrap();
+            [between_namespaces(), tun::packets()]
+        });
+        for refused in refused.join().unwrap() {
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+            assert!(error.to_string().contains("network namespace"), "{error}");
+        }
+    }
 
     #[test]
     fn what_finds_no_room_is_dropped_and_counted_by_the_kernel() {

@@ -1,9 +1,10 @@
 //! `vestal replay TRACE [FILE]`: the recorded facts to a fresh scheduler. Are the answers the same?
 //!
-//! Managed runs: every plan is equal. Native runs: every permit is equal, and no job ran although a
+//! Managed runs: every plan is equal, and no bottom half ran although a more critical job above it was ready. Native runs: every permit is equal, and no job ran although a
 //! more urgent permitted one was ready (contract C8). Recordings of perf and ftrace are compared with a
 //! task set instead ([`foreign`]).
 
+mod bottom_halves;
 mod domains;
 mod foreign;
 
@@ -125,10 +126,10 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         Err(replay::Failure::Differs(difference)) => Err(difference),
         Err(replay::Failure::Unreadable(error)) => return Err(unreadable(&args.trace, &error)),
     };
-    let inversion = if outcome.is_ok() && header.dispatch == Dispatch::Native {
-        inversion(&args.trace, &header, &session)?
-    } else {
-        None
+    let inversion = match (&outcome, header.dispatch) {
+        (Ok(_), Dispatch::Native) => inversion(&args.trace, &header, &session)?,
+        (Ok(_), Dispatch::Managed) => bottom_halves::inversion(&args.trace, &header, &session)?,
+        (Err(_), _) => None,
     };
     Ok(Found {
         header,

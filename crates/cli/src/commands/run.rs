@@ -210,6 +210,7 @@ fn devices(texts: &[String]) -> Result<Vec<RealDevice>, Failure> {
             "pipe" => DeviceKind::Pipe,
             "pty" => DeviceKind::Pty,
             "udp" => DeviceKind::Udp,
+            "tun" => DeviceKind::Tun,
             other => return Err(refused(format!("`{other}` is no kind of device"))),
         };
         let storm = match storm {
@@ -458,14 +459,19 @@ mod tests {
 
     #[test]
     fn a_device_is_of_a_kind_and_may_storm() {
-        let texts = ["camera=pipe", "disk=pty,storm", "net=udp,storm=2000"];
+        let texts = [
+            "camera=pipe",
+            "disk=pty,storm",
+            "net=udp,storm=2000",
+            "tap=tun",
+        ];
         let found = devices(&texts.map(str::to_owned)).unwrap();
         let names: Vec<&str> = found.iter().map(|device| device.name.as_str()).collect();
-        assert_eq!(names, ["camera", "disk", "net"]);
+        assert_eq!(names, ["camera", "disk", "net", "tap"]);
         assert_eq!(found[1].kind, DeviceKind::Pty);
         let storms: Vec<Option<Storm>> = found.iter().map(|device| device.storm).collect();
         let rate = Some(Storm::Rate(2_000));
-        assert_eq!(storms, [None, Some(Storm::Unbounded), rate]);
+        assert_eq!(storms, [None, Some(Storm::Unbounded), rate, None]);
         for (text, why) in [
             ("camera", "does not say"),
             ("camera=usb", "`usb` is no kind"),

@@ -4,21 +4,24 @@ use super::{Settings, Storm};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::session::Session;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use vestal_core::time::NANOS_PER_SECOND;
 use vestal_core::{Duration, Service};
-use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
+use vestal_linux::device::{Outcome, clock_nanos, keep_off, sleep_until};
 use vestal_linux::{
-    Cancelled, Device, JobContext, Processor, Report, RunError, Sender, Taken, pipe, pty, udp,
+    Cancelled, Device, JobContext, Processor, Report, RunError, Sender, Taken, pipe, pty, tun, udp,
 };
-use vestal_result::run::DeviceRow;
+use vestal_result::run::{DeviceRow, DroppedEvents};
 use vestal_workload::model::{DeviceArrival, DeviceKind, DeviceSpec, IoSpec};
 
 /// So many events fit into a device at least.
 const ROOM: u16 = 256;
 const EVENT: [u8; 1] = [0];
+/// What is taken of an event that nobody serves, a packet with its headers included.
+const TAKEN_BYTES: usize = 64;
 
 /// The devices of a set, in the order of the file.
 #[derive(Debug, Default)]
@@ -30,6 +33,7 @@ pub(super) struct Devices {
 #[derive(Debug)]
 struct Made {
     name: String,
+    kind: DeviceKind,
     device: Device,
     source: Arc<Source>,
     pace: Pace,
@@ -184,26 +188,77 @@ impl Devices {
     pub(super) fn rows(&self, report: &Report) -> Result<Vec<DeviceRow>, RunError> {
         let found = report.cpus.iter().flat_map(|cpu| &cpu.devices);
         let rows = self.each.iter().zip(found).map(|(made, found)| {
-            let by_kernel = made.device.input().dropped();
-            let by_kernel = by_kernel.map_err(|source| RunError::System {
+            let row = made.settled(found);
+            row.map_err(|source| RunError::System {
                 what: "count the events that the kernel dropped",
                 source,
-            })?;
-            Ok(DeviceRow {
-                name: made.name.clone(),
-                arrived: made.source.sent.load(Ordering::Relaxed),
-                served: found.served,
-                queued: left_in(&made.device),
-                dropped: made.source.refused.load(Ordering::Relaxed) + by_kernel + found.lost,
             })
         });
         rows.collect()
     }
 }
 
+impl Made {
+    /// What became of its events, when none is under way any more: a pseudo-terminal's are handed over by a thread of the kernel,
+    /// which has a tenth of a second for that.
+    fn settled(&self, found: &Outcome) -> io::Result<DeviceRow> {
+        const ATTEMPTS: usize = 50;
+        const PAUSE_NANOS: u64 = 2_000_000;
+        let mut queued = 0;
+        for _ in 0..ATTEMPTS {
+            queued += left_in(&self.device);
+            let row = self.row(found, queued, self.device.dropped()?);
+            if row.unaccounted <= Some(0) {
+                return Ok(row);
+            }
+            sleep_until(clock_nanos() + PAUSE_NANOS);
+        }
+        Ok(self.row(found, queued, self.device.dropped()?))
+    }
+
+    /// What became of its events, of which so many nobody has taken, and so many the kernel dropped.
+    fn row(&self, found: &Outcome, queued: u64, kernel: u64) -> DeviceRow {
+        let sent = self.source.sent.load(Ordering::Relaxed);
+        let vestal = self.source.refused.load(Ordering::Relaxed) + found.lost;
+        let known = [found.served, queued, kernel, vestal];
+        let unaccounted = i128::from(sent) - known.map(i128::from).iter().sum::<i128>();
+        DeviceRow {
+            name: self.name.clone(),
+            arrived: sent,
+            served: found.served,
+            queued,
+            dropped: kernel + vestal,
+            kind: Some(self.kind.name().to_owned()),
+            sent: Some(sent),
+            dropped_by: Some(DroppedEvents { kernel, vestal }),
+            unaccounted: Some(i64::try_from(unaccounted).unwrap_or(i64::MAX)),
+            wakes: Some(found.wakes),
+            spurious: Some(found.spurious),
+        }
+    }
+}
+
+/// What devices of a run that is over have to be warned of.
+pub(super) fn warnings(report: &Report, rows: &[DeviceRow]) -> Vec<String> {
+    let open = rows.iter().filter_map(|row| {
+        let unaccounted = row.unaccounted.filter(|&events| events != 0)?;
+        Some(format!(
+            "of the events that were sent to {} {unaccounted} were neither served nor queued nor dropped, as far as is known",
+            row.name
+        ))
+    });
+    let found = report.cpus.iter().flat_map(|cpu| &cpu.devices);
+    let failed = found.filter_map(|found| {
+        let error = std::io::Error::from_raw_os_error(found.failed?);
+        let name = &found.name;
+        Some(format!("nothing more was read from {name}: {error}"))
+    });
+    open.chain(failed).collect()
+}
+
 /// How many events nobody has taken. Nobody sends any more, so that there are no more than fit in.
 fn left_in(device: &Device) -> u64 {
-    let mut buffer = EVENT;
+    let mut buffer = [0; TAKEN_BYTES];
     let events = std::iter::repeat_with(|| device.input().take(&mut buffer));
     let events = events.take_while(|taken| matches!(taken, Ok(Taken::Event(_))));
     events.count() as u64
@@ -247,13 +302,13 @@ fn make(
     let ends = match kind {
         DeviceKind::Pipe => pipe::packets(ROOM),
         DeviceKind::Pty => pty::raw(),
-        DeviceKind::Udp => udp::loopback(),
+        DeviceKind::Udp => udp::between_namespaces(),
+        DeviceKind::Tun => tun::packets(),
     };
-    let (sender, input) = ends.map_err(|error| {
-        Failure::machine(format!("make the device {}", spec.name), error.to_string())
-    })?;
+    let (sender, input) = ends.map_err(|error| cannot_make(&spec.name, kind, &error))?;
     Ok(Made {
         name: spec.name.clone(),
+        kind,
         device: Device::new(spec.name.clone(), input),
         source: Arc::new(Source {
             sender,
@@ -262,6 +317,24 @@ fn make(
         }),
         pace,
     })
+}
+
+/// Nothing else is taken instead.
+fn cannot_make(name: &str, kind: DeviceKind, error: &io::Error) -> Failure {
+    let what = format!("make the device {name}, of kind {}", kind.name());
+    let failure = Failure::machine(what, error.to_string());
+    let failure = match (kind, error.kind()) {
+        (DeviceKind::Udp | DeviceKind::Tun, io::ErrorKind::PermissionDenied) => failure.with_help(
+            "run as root, or give the program CAP_SYS_ADMIN and CAP_NET_ADMIN: it makes a network namespace with an interface of its own",
+        ),
+        (DeviceKind::Tun, io::ErrorKind::NotFound) => failure.with_help(
+            "load the module tun (sudo modprobe tun), and let /dev/net/tun into the container",
+        ),
+        (DeviceKind::Pipe | DeviceKind::Pty | DeviceKind::Udp | DeviceKind::Tun, _) => failure,
+    };
+    failure.with_help(format!(
+        "take --device {name}=pipe or --device {name}=pty, which need no rights"
+    ))
 }
 
 /// The threads that send.

@@ -1,7 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::costs::cost;
-use super::devices::Devices;
+use super::devices::{self, Devices};
 use super::machine::machine_lines;
 use super::{RealRun, Settings, cpus, frames, outcome, pace};
 use crate::failure::Failure;
@@ -92,6 +92,7 @@ pub(crate) fn execute(
     let rows = devices.rows(&report);
     result.run.devices = rows.map_err(|error| failure(session, error))?;
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
+    warnings.extend(devices::warnings(&report, &result.run.devices));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));
     warnings.extend(report.frames.as_ref().and_then(frames::undecided));

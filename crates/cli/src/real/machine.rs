@@ -82,6 +82,7 @@ pub(super) fn machine_lines(
         threads::by_jobs(&own.wakeups),
         short(report.own_cpu().as_nanos()),
     ));
+    lines.extend(threads::top_half(&report.cpus));
     lines
 }
 

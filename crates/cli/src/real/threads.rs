@@ -1,6 +1,7 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
 use super::outcome::whole;
+use crate::quantity::short;
 use std::collections::BTreeMap;
 use vestal_linux::report::{self, CpuReport};
 use vestal_linux::{Report, Summary};
@@ -38,6 +39,7 @@ const fn add_cost(all: &mut ThreadCost, cost: report::ThreadCost) {
 const fn add_wakeups(all: &mut Wakeups, woken: &report::Wakeups) {
     all.completion += woken.completion;
     all.release += woken.release;
+    all.device += woken.device;
     all.budget += woken.budget;
     all.timer += woken.timer;
     all.idle += woken.idle;
@@ -45,9 +47,25 @@ const fn add_wakeups(all: &mut Wakeups, woken: &report::Wakeups) {
     all.other += woken.other;
 }
 
+/// What it cost to hear of devices, if there are any.
+pub(super) fn top_half(cpus: &[CpuReport]) -> Option<String> {
+    let devices = || cpus.iter().flat_map(|cpu| &cpu.devices);
+    devices().next()?;
+    let used = cpus.iter().map(|cpu| cpu.threads.top_half.cpu.as_nanos());
+    let [wakes, spurious]: [u64; 2] = [
+        devices().map(|device| device.wakes).sum(),
+        devices().map(|device| device.spurious).sum(),
+    ];
+    Some(format!(
+        "the top half found devices ready {wakes} times, {spurious} of them masked ones, and used {} of CPU time",
+        short(used.sum())
+    ))
+}
+
 /// How often jobs woke a manager: all but its signs of life.
 pub(super) const fn by_jobs(woken: &Wakeups) -> u64 {
-    woken.completion + woken.release + woken.budget + woken.timer + woken.idle + woken.other
+    let by_decider = woken.budget + woken.timer + woken.idle + woken.other;
+    woken.completion + woken.release + woken.device + by_decider
 }
 
 /// The busy periods of a run, those of all CPUs together; their median is the largest of the CPUs'.

@@ -1,18 +1,23 @@
 //! Devices of a file in a real run.
 
-use crate::support::{Scratch, vestal};
+use crate::support::{Done, Scratch, VESTAL, repository, vestal};
 use serde_json::Value;
+use std::process::Command;
 
 /// A task that waits for four events in the middle of each job, and a PIBS that gathers them.
 const FIGURE_6: &str = "examples/missimer-figure-6.toml";
 
 /// Runs that set for two seconds with this device; its replay has to decide the same.
 fn run(device: &str) -> Value {
+    run_of(FIGURE_6, device, "2s")
+}
+
+fn run_of(file: &str, device: &str, span: &str) -> Value {
     let scratch = Scratch::new("devices");
     let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
     let option = format!("--device=device={device}");
     let run = [
-        "run", FIGURE_6, "--policy", "hsf", &option, "--for", "2s", "--trace", &trace, "--format",
+        "run", file, "--policy", "hsf", &option, "--for", span, "--trace", &trace, "--format",
         "json",
     ];
     let done = vestal(&run);
@@ -28,6 +33,16 @@ fn arrived(result: &Value) -> u64 {
     let count = |key: &str| device[key].as_u64().unwrap();
     let sum = count("served") + count("queued") + count("dropped");
     assert_eq!(count("arrived"), sum, "{device}");
+    assert_eq!(device["sent"], device["arrived"], "{device}");
+    let by = &device["dropped_by"];
+    let both = by["kernel"].as_u64().unwrap() + by["vestal"].as_u64().unwrap();
+    assert_eq!(
+        (both, device["unaccounted"].as_i64()),
+        (count("dropped"), Some(0)),
+        "{device}"
+    );
+    assert_eq!(device["spurious"], 0, "{device}");
+    assert!(count("wakes") > 0, "{device}");
     count("arrived")
 }
 
@@ -66,15 +81,104 @@ fn a_storm_gets_what_its_server_has_and_the_rest_is_counted() {
     assert!(completed > 20, "{completed}");
 }
 
-/// The kernel drops what finds no room in the socket, and says how much that is.
+/// The kernel drops what finds no room in the socket or in the interface, and says how much that is.
 #[test]
-fn a_storm_of_datagrams_is_counted_too() {
-    let result = run("udp,storm");
-    let device = &result["devices"][0];
-    assert!(device["dropped"].as_u64().unwrap() > 1_000, "{device}");
+fn a_storm_of_datagrams_and_one_of_packets_are_counted_too() {
+    for kind in ["udp", "tun"] {
+        let result = run_of(FIGURE_6, &format!("{kind},storm"), "1s");
+        let device = &result["devices"][0];
+        assert_eq!(device["kind"], kind);
+        let by_kernel = device["dropped_by"]["kernel"].as_u64().unwrap();
+        assert!(by_kernel > 1_000, "{device}");
+        arrived(&result);
+        let served = device["served"].as_u64().unwrap();
+        assert!((150..=290).contains(&served), "{device}");
+    }
+}
+
+/// A critical task above a device of the lower level.
+const BELOW: &str = r#"
+format = "vestal/1"
+levels = ["LO", "HI"]
+unit   = "ms"
+
+[[task]]
+name        = "control"
+criticality = "HI"
+period      = 10
+wcet        = { LO = 1, HI = 2 }
+
+[[task]]
+name        = "reader"
+criticality = "LO"
+period      = 20
+wcet        = { LO = 2 }
+io          = [{ after = 1, device = "device", events = 1 }]
+
+[[server]]
+name        = "control"
+kind        = "sporadic"
+criticality = "HI"
+period      = 10
+capacity    = 3
+tasks       = ["control"]
+
+[[server]]
+name        = "reader"
+kind        = "sporadic"
+criticality = "LO"
+period      = 20
+capacity    = 4
+tasks       = ["reader"]
+
+[[server]]
+name        = "device"
+kind        = "pibs"
+criticality = "LO"
+utilization = 0.2
+serves      = ["reader"]
+
+[[device]]
+name    = "device"
+server  = "device"
+cost    = 0.05
+arrival = "sporadic"
+period  = 2
+"#;
+
+/// That includes, says the replay, that no bottom half went on while the critical task was ready.
+#[test]
+fn a_storm_below_a_critical_task_keeps_nothing_of_it_waiting() {
+    let scratch = Scratch::new("below");
+    let file = scratch.file("below.toml", BELOW);
+    let result = run_of(file.to_str().unwrap(), "udp,storm", "1s");
     arrived(&result);
-    let served = device["served"].as_u64().unwrap();
-    assert!((300..=540).contains(&served), "{device}");
+    let control = &result["tasks"][0];
+    assert!(control["completed"].as_u64().unwrap() > 90, "{control}");
+    assert_eq!(result["machine"]["missed_outside_gaps"], 0, "{control}");
+    let woken = result["machine"]["own"]["wakeups"]["device"]
+        .as_u64()
+        .unwrap();
+    assert!(woken > 20, "{woken}");
+}
+
+#[test]
+fn without_rights_a_device_of_the_network_is_refused_and_nothing_is_taken_instead() {
+    let nobody = [
+        "--inh-caps=-all,+sys_nice,+ipc_lock",
+        "--bounding-set=-all,+sys_nice,+ipc_lock",
+    ];
+    for kind in ["udp", "tun"] {
+        let option = format!("--device=device={kind}");
+        let mut command = Command::new("setpriv");
+        command.args(nobody).arg(VESTAL);
+        command.args(["run", FIGURE_6, "--policy", "hsf", &option, "--for", "1s"]);
+        let done: Done = command.current_dir(repository()).output().unwrap().into();
+        assert_eq!(done.exit, 3, "{kind}: {}", done.stderr);
+        for part in ["CAP_SYS_ADMIN", "--device device=pipe", kind] {
+            assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+        }
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(crate) enum Reason {
     Completion,
     /// A job was released.
     Release,
+    /// A device was ready, a job began to wait for events, or has those that it waited for.
+    Device,
     /// A budget monitor said so.
     Budget,
     /// An instant came that the decider asked for.
@@ -36,7 +38,7 @@ impl Reason {
     /// terminated ends.
     const fn part(self) -> Part {
         match self {
-            Self::Release => Part::JobArrival,
+            Self::Release | Self::Device => Part::JobArrival,
             Self::Completion | Self::Idle | Self::Other => Part::JobFinish,
             Self::Budget | Self::Timer | Self::Beat => Part::Monitoring,
         }
@@ -88,6 +90,7 @@ impl ManagerRecord {
         let count = match reason {
             Reason::Completion => &mut wakeups.completion,
             Reason::Release => &mut wakeups.release,
+            Reason::Device => &mut wakeups.device,
             Reason::Budget => &mut wakeups.budget,
             Reason::Timer => &mut wakeups.timer,
             Reason::Idle => &mut wakeups.idle,

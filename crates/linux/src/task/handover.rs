@@ -115,9 +115,14 @@ impl Handover {
         self.down.take()
     }
 
-    /// Whether a job came back, or waits, of which the manager has not heard yet.
+    /// Whether a job came back of which the manager has not heard yet.
     pub(crate) fn is_handed_back(&self) -> bool {
-        self.up.is_full() || self.waits.is_full()
+        self.up.is_full()
+    }
+
+    /// Whether a job waits of which the manager has not heard yet.
+    pub(crate) fn has_wait(&self) -> bool {
+        self.waits.is_full()
     }
 
     /// By the worker, whose job waits from here on until it is to go on.

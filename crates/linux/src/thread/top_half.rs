@@ -56,6 +56,10 @@ impl TopHalf {
             for device in cpu.devices.of(&ready) {
                 any |= device.raise(now);
             }
+            #[cfg(feature = "real")]
+            for place in ready.tags().filter(|_| cpu.injected.never_masks()) {
+                let _ = cpu.devices.hear(place);
+            }
             if any {
                 // Last of all, so that nothing is missing when it looks.
                 let now = monotonic_nanos();

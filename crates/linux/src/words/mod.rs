@@ -40,6 +40,8 @@ mod semaphore;
 mod stop;
 mod sync;
 mod tally;
+#[cfg(all(test, loom))]
+mod waiting_models;
 mod watch;
 
 pub(crate) use allowance::{Allowance, AllowanceWord};

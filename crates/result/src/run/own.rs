@@ -85,6 +85,9 @@ pub struct Wakeups {
     pub completion: u64,
     /// A job arrived.
     pub release: u64,
+    /// A device was ready, a job began to wait for its events, or has those that it waited for.
+    #[serde(default)]
+    pub device: u64,
     /// A budget was used up.
     pub budget: u64,
     /// An instant came that it waited for.

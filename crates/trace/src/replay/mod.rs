@@ -31,6 +31,7 @@
 //! Instants are in order in each domain, where the header says so; one that moved between its neighbours of the same
 //! domain is one of the harmless changes, whatever other domains say in between.
 
+pub mod bottom_halves;
 pub mod checks;
 pub mod conformance;
 pub mod inversion;

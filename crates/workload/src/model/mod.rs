@@ -13,7 +13,7 @@ use crate::table::fields::Fields;
 pub use crate::table::kinds::{CPUS_MAX, PerLevel};
 use crate::table::kinds::{
     Count, Cpu, Cpus, Inline, LevelName, List, Name, OneOrPerLevel, PerLevelOf, PositiveTime,
-    Reference, Time, Words, WorkText, words,
+    Reference, Time, Word, Words, WorkText, words,
 };
 use crate::table::names::{ADevice, Names, Written};
 use crate::table::{no_rules, table};
@@ -363,8 +363,18 @@ pub enum DeviceKind {
     Pipe,
     /// A pseudo-terminal, each byte of which is an event.
     Pty,
-    /// Datagrams over the loopback interface.
+    /// Datagrams from one network namespace to another.
     Udp,
+    /// Packets of a TUN device.
+    Tun,
+}
+
+impl DeviceKind {
+    /// As files and results say it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
 }
 
 /// When the events of a device arrive.
@@ -413,7 +423,7 @@ table! {
 words! {
     Arbitration "ArbitrationWord" { RoundRobin "round-robin", Fcfs "fcfs" }
     Arrival "ArrivalWord" { Periodic "periodic", Sporadic "sporadic" }
-    DeviceKind "DeviceKindWord" { Pipe "pipe", Pty "pty", Udp "udp" }
+    DeviceKind "DeviceKindWord" { Pipe "pipe", Pty "pty", Udp "udp", Tun "tun" }
     LocalScheduler "SchedulerWord" { FixedPriority "fixed-priority", Edf "edf" }
     MergeAt "FullWord" { Head "head", Tail "tail" }
 }

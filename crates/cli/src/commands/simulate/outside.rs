@@ -68,6 +68,7 @@ pub(super) fn rows(session: &Session, found: &[Option<Found>]) -> (Vec<ServerRow
             served: row.served,
             queued: row.queued,
             dropped: row.dropped,
+            ..DeviceRow::default()
         }));
     }
     (servers, devices)

@@ -1,71 +1,43 @@
 //! Managed dispatch with devices, without a kernel but for the descriptors: who is told what, step by step.
 
-use super::queue::scripted;
+use super::scripted_tests::{EPOCH, Scripted, US};
 use super::*;
-use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Terms};
 use crate::device::{Attached, Device, Devices};
-use crate::driver::Kind;
-use crate::job::Ended;
-use crate::monitor::Monitor;
-use crate::recording::Tracer;
 use crate::sys::pipe::packets;
 use crate::sys::source::Sender;
 use crate::task::Wait;
-use crate::words::Allowance;
-use std::sync::{Arc, Mutex};
+use std::ops::{Deref, DerefMut};
 use vestal_core::server::{ByLevel, ServerKind, Utilization, WhenFull};
 use vestal_core::{
     DeviceConfiguration, DeviceId, Duration, Hierarchy, HierarchyConfiguration, LevelSet,
-    LocalOrder, Modes, Notice, Plan, ServedTask, ServerConfiguration, ServerId, Service, Task,
-    TaskConfiguration, Wcet,
+    LocalOrder, Modes, ServedTask, ServerConfiguration, ServerId, Service, Task, TaskConfiguration,
+    Wcet,
 };
-use vestal_trace::Recorder;
 
-const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
-/// Beyond all that the machine's clock says, which so is no instant of these runs.
-const EPOCH: u64 = 1 << 60;
 
 /// By their numbers, as tasks and as servers: one that waits, the bottom half, one that computes.
 const READER: usize = 0;
 const HALF: usize = 1;
 const OTHER: usize = 2;
 
-/// Writes down what it is told.
-struct Spy {
-    inner: Hierarchy,
-    facts: Arc<Mutex<Vec<(u64, Fact)>>>,
-}
-
-impl Scheduler for Spy {
-    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), vestal_core::ContractViolation> {
-        self.facts.lock().unwrap().push((at.as_nanos() / US, fact));
-        self.inner.apply(at, fact)
-    }
-    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, vestal_core::ContractViolation> {
-        self.inner.decide(now)
-    }
-    fn permit(&self, task: TaskId) -> Permit {
-        self.inner.permit(task)
-    }
-    fn take_notice(&mut self) -> Option<Notice> {
-        self.inner.take_notice()
-    }
-    fn lost_notices(&self) -> u64 {
-        self.inner.lost_notices()
-    }
-}
-
 struct World {
-    cpu: Cpu,
-    record: ManagerRecord,
-    managed: Managed,
-    facts: Arc<Mutex<Vec<(u64, Fact)>>>,
+    scripted: Scripted,
     device: Device,
     sender: Sender,
-    active: [Option<Assignment>; 3],
-    now: u64,
+}
+
+impl Deref for World {
+    type Target = Scripted;
+    fn deref(&self) -> &Scripted {
+        &self.scripted
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Scripted {
+        &mut self.scripted
+    }
 }
 
 fn sporadic(millis: u64, hi_millis: u64) -> ServerKind {
@@ -136,66 +108,27 @@ fn engine() -> Hierarchy {
 
 impl World {
     fn new() -> Self {
-        let facts = Arc::new(Mutex::new(Vec::new()));
-        let spy: BoxedScheduler = Box::new(Spy {
-            inner: engine(),
-            facts: Arc::clone(&facts),
-        });
-        let workers = (0..3).map(|number| {
-            let entry = TaskConfiguration::new(task(number), 1);
+        let tasks = (0..3).map(|number| {
             let offset = number as u64 * 100 * US;
-            let task = TaskShared::new(String::new(), entry, offset, 2, Allowance::Unlimited);
-            task.jobs.tid.set(scripted::tid_of(number));
-            task.in_slices()
+            (TaskConfiguration::new(task(number), 1), offset)
         });
-        let (enforces, futex) = (true, true);
-        let terms = Terms {
-            duties: Kind::Managed { enforces, futex }.duties(),
-            ..Terms::in_test(Monitor::Manager)
-        };
-        let mut cpu = Cpu::in_test(workers.collect(), terms);
+        let tasks: Vec<(TaskConfiguration, u64)> = tasks.collect();
         let (sender, input) = packets(16).unwrap();
         let device = Device::new("pipe", input);
-        cpu.devices = Devices::new(vec![Attached {
+        let devices = Devices::new(vec![Attached {
             task: TaskId(1),
             device: device.clone(),
-        }])
-        .unwrap();
-        cpu.run.epoch.set(EPOCH);
-        cpu.run.end.set(u64::MAX);
-        let mut managed = Managed::new(3, Recorder::new(spy, Tracer::off()), None, 1);
-        let mut record = ManagerRecord::new(3, 0);
-        managed.start(&Control::new(&cpu, &mut record)).unwrap();
-        scripted::begin(3);
+        }]);
         Self {
-            cpu,
-            record,
-            managed,
-            facts,
+            scripted: Scripted::of(&tasks, engine(), devices.unwrap(), false),
             device,
             sender,
-            active: [None; 3],
-            now: EPOCH,
         }
     }
 
-    /// The manager goes round at so many microseconds after the epoch; workers begin what it assigns.
+    /// The manager goes round at so many microseconds after the epoch.
     fn round(&mut self, micros: u64) {
-        self.now = EPOCH + micros * US;
-        let mut control = Control::new(&self.cpu, &mut self.record);
-        self.managed.step(&mut control, self.now).unwrap();
-        for (task, active) in self.cpu.tasks.iter().zip(&mut self.active) {
-            if let Some(assigned) = task.handover.take_assigned() {
-                assert!(active.is_none(), "it has a job");
-                task.jobs.begin(assigned.sequence, 0);
-                task.suspension.enter();
-                *active = Some(assigned);
-            }
-        }
-    }
-
-    fn running(&self) -> Option<usize> {
-        self.managed.running.map(|job| job.task.index())
+        self.scripted.round(micros * US);
     }
 
     /// The job of this task waits for so many events.
@@ -230,20 +163,6 @@ impl World {
         goes_on
     }
 
-    fn end(&mut self, task: usize) {
-        let Assignment { sequence, release } = self.active[task].take().unwrap();
-        let worker = &self.cpu.tasks[task];
-        worker.suspension.leave(0, 0, &mut Default::default());
-        worker.handover.hand_back(Ended {
-            sequence,
-            release,
-            finished: self.now,
-            executed: 0,
-            completed: true,
-        });
-        worker.jobs.finish(sequence);
-    }
-
     /// The top half finds the device ready; says whether it was to.
     fn found(&self, micros: u64) -> bool {
         self.device.raise(EPOCH + micros * US)
@@ -251,8 +170,11 @@ impl World {
 
     /// What was said since the last call of devices and of jobs that block, wake, start and end: when, of which task.
     fn said(&self) -> Vec<(u64, &'static str, usize)> {
-        let facts = std::mem::take(&mut *self.facts.lock().unwrap());
-        let said = facts.into_iter().filter_map(|(at, fact)| match fact {
+        let said = self
+            .told()
+            .into_iter()
+            .map(|(at, fact)| (at.as_nanos() / US, fact));
+        let said = said.filter_map(|(at, fact)| match fact {
             Fact::Interrupt { device, count } => {
                 assert_eq!((device, count), (DeviceId(0), 1));
                 Some((at, "interrupt", HALF))
@@ -363,7 +285,7 @@ fn a_storm_wakes_the_top_half_once_for_each_bottom_half() {
     for _ in 0..10 {
         assert_eq!(ready(&world), 0, "it is masked");
     }
-    scripted::advance(HALF, MS);
+    world.use_cpu(HALF, MS);
     world.end(HALF);
     world.round(1_000);
     assert_eq!(ready(&world), 1);
@@ -428,6 +350,103 @@ fn a_wait_that_was_begun_while_others_had_the_cpu_is_reported_when_the_plan_name
     assert!(world.goes_on(OTHER));
 }
 
+/// Who calls before a run begins is not heard, and neither is an interrupt of that time unless the manager looks for it when it goes
+/// to wait.
+#[test]
+fn an_interrupt_from_before_the_run_is_taken_when_it_begins() {
+    let mut world = World::new();
+    world.round(0);
+    world.end(READER);
+    world.round(250);
+    world.end(OTHER);
+    world.round(300);
+    let looks = |world: &mut World| {
+        let Scripted {
+            cpu,
+            record,
+            managed,
+            ..
+        } = &mut world.scripted;
+        managed.arm(&Control::new(cpu, record))
+    };
+    assert!(looks(&mut world) > EPOCH + 10 * MS, "nothing is to be done");
+    assert!(world.found(0));
+    assert_eq!(looks(&mut world), EPOCH, "at once, but not before");
+    world.round(310);
+    assert_eq!(world.running(), Some(HALF));
+}
+
+/// What a round was for, by what there was to look at.
+#[test]
+fn a_round_is_about_devices_when_one_is_ready_or_somebody_waits_or_has_what_he_waited_for() {
+    let mut world = World::new();
+    world.round(0);
+    let why = |world: &mut World| {
+        let now = world.now;
+        let Scripted {
+            cpu,
+            record,
+            managed,
+            ..
+        } = &mut world.scripted;
+        managed.reason(&mut Control::new(cpu, record), &None, now)
+    };
+    assert_eq!(why(&mut world), Reason::Beat);
+    world.wait(READER, 1);
+    assert_eq!(why(&mut world), Reason::Device, "it waits");
+    world.round(210);
+    assert_eq!(why(&mut world), Reason::Beat);
+    assert!(world.found(220));
+    assert_eq!(why(&mut world), Reason::Device, "it is ready");
+    world.round(230);
+    assert_eq!(why(&mut world), Reason::Beat);
+    assert!(world.device.serve());
+    assert_eq!(why(&mut world), Reason::Device, "its event was served");
+    world.round(240);
+    world.end(READER);
+    assert_eq!(why(&mut world), Reason::Completion);
+}
+
+/// Two wait, of which the more urgent one has its event first. The bottom half ends then, as its worker does, and the next one runs
+/// on behalf of who still waits: below the job of the more urgent server that has gone on, and with that server's priority no more.
+#[test]
+fn a_bottom_half_after_a_wait_has_ended_runs_for_who_still_waits() {
+    let mut world = World::new();
+    world.round(0);
+    world.wait(READER, 1);
+    world.round(200);
+    world.wait(OTHER, 1);
+    world.round(210);
+    assert!(world.found(220));
+    world.said();
+    world.round(230);
+    assert_eq!(world.running(), Some(HALF));
+    let of = |world: &World| {
+        let said = world.said().into_iter();
+        let hosts = said.filter(|(_, what, _)| *what == "for");
+        hosts.map(|(.., server)| server).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&world), [READER, OTHER]);
+    assert!(world.device.serve());
+    world.use_cpu(HALF, 50 * US);
+    world.end(HALF);
+    world.round(300);
+    assert_eq!(world.running(), Some(READER));
+    // It goes on being ready, and is found again.
+    assert!(world.found(310));
+    world.said();
+    world.round(320);
+    assert_eq!(of(&world), [OTHER]);
+    world.end(READER);
+    world.round(330);
+    assert_eq!(world.running(), None, "its share comes again at 0.73");
+    world.round(740);
+    assert_eq!(world.running(), Some(HALF));
+    let budget = world.managed.slot.unwrap().budget.unwrap();
+    // A tenth of 20 ms, less nothing: of the server that still waits.
+    assert_eq!(budget.remaining.as_nanos(), 2 * MS);
+}
+
 /// Two wait, the first for three events. It is dropped in the decision itself: the second waits for the first event from then on
 /// and not for the fourth, and the bottom half is to call for that.
 #[test]
@@ -460,7 +479,7 @@ fn the_manager_does_not_look_again_and_again_for_a_job_that_waits_while_no_plan_
     world.round(250);
     assert_eq!(world.running(), Some(OTHER));
     world.leave(OTHER);
-    scripted::advance(OTHER, 8 * MS);
+    world.use_cpu(OTHER, 8 * MS);
     world.round(8_250);
     assert_eq!(world.running(), None);
     assert!(world.managed.look_again, "it is neither inside nor waits");

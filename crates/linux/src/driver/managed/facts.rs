@@ -289,6 +289,18 @@ impl Managed {
         }
     }
 
+    /// Whether a device was found ready, a job has begun to wait, or one has what it waited for, and nobody has looked at that yet.
+    pub(super) fn is_about_devices(&self, control: &Control<'_>) -> bool {
+        let mut tasks = control.tasks.iter();
+        let mut devices = control.devices.iter().enumerate();
+        control.devices.are_raised()
+            || tasks.any(|task| task.handover.has_wait())
+            || devices.any(|(device, attached)| {
+                let target = self.waits.next_target(device);
+                target.is_some_and(|target| target <= attached.device.served())
+            })
+    }
+
     /// Tells the scheduler which devices were found ready, and on whose behalf their bottom halves run: of all who wait.
     pub(super) fn take_interrupts(&mut self, control: &Control<'_>) -> Step {
         let end = control.run.end.get();

@@ -187,8 +187,10 @@ impl Driver for Managed {
         let is_due = |wake: Wake| wake.at <= control.run.instant(now);
         if ended.any(Handover::is_handed_back) {
             Reason::Completion
-        } else if late.is_some() || control.devices.are_raised() {
+        } else if late.is_some() {
             Reason::Release
+        } else if self.is_about_devices(control) {
+            Reason::Device
         } else if self.wake.is_some_and(is_due) {
             Reason::Timer
         } else if fired || self.budget_look <= now || self.have_checkers_found(control) {
@@ -468,7 +470,13 @@ impl Managed {
             true => monotonic_nanos().saturating_add(HOLD_AGAIN_NANOS),
             false => u64::MAX,
         };
-        release.min(asked).min(self.budget_look).min(again)
+        // Who calls before the run begins is not heard.
+        let raised = match control.devices.are_raised() {
+            true => epoch,
+            false => u64::MAX,
+        };
+        let device = raised.min(again);
+        release.min(asked).min(self.budget_look).min(device)
     }
 
     /// When to look at the budget of the running job.
@@ -519,6 +527,9 @@ impl Managed {
 
 #[cfg(test)]
 mod devices_tests;
+
+#[cfg(test)]
+mod scripted_tests;
 
 #[cfg(test)]
 mod servers_tests;

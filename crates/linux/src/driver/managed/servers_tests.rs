@@ -1,27 +1,15 @@
 //! Managed dispatch of servers without a kernel: scripted clocks of threads, and a slow obvious twin of the accounts.
 
-use super::queue::scripted;
+use super::scripted_tests::{Scripted, US};
 use super::*;
-use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Terms};
-use crate::driver::Kind;
-use crate::job::Ended;
-use crate::monitor::Monitor;
-use crate::recording::Tracer;
-use crate::words::Allowance;
-use std::sync::{Arc, Mutex};
+use crate::device::Devices;
 use vestal_core::server::{ByLevel, ServerKind, WhenFull};
 use vestal_core::{
-    ContractViolation, Duration, Hierarchy, HierarchyConfiguration, LevelSet, LocalOrder, Modes,
-    Notice, Plan, ServedTask, ServerConfiguration, ServerId, Service, Task, TaskConfiguration,
-    Wcet,
+    Duration, Hierarchy, HierarchyConfiguration, LevelSet, LocalOrder, Modes, ServedTask,
+    ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
 use vestal_testkit::random::Random;
-use vestal_trace::Recorder;
 
-const US: u64 = 1_000;
-/// Beyond all that the machine's clock says, which so is no instant of these runs.
-const EPOCH: u64 = 1 << 60;
 const PERIOD: u64 = 5_000 * US;
 const CAPACITY: u64 = 1_000 * US;
 
@@ -40,55 +28,10 @@ fn sporadic(period: Duration, capacity: ByLevel<Service>) -> ServerKind {
     }
 }
 
-/// Writes down what it is told, and may leave a job nothing.
-struct Spy {
-    inner: Hierarchy,
-    facts: Arc<Mutex<Vec<Fact>>>,
-    leaves_nothing: bool,
-    slots: [Option<Slot>; 1],
-}
+/// Servers of tasks.
+type World = Scripted;
 
-impl Scheduler for Spy {
-    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        self.facts.lock().unwrap().push(fact);
-        self.inner.apply(at, fact)
-    }
-    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        let plan = self.inner.decide(now)?;
-        if !self.leaves_nothing {
-            return Ok(plan);
-        }
-        let mut slot = plan.slot(CPU);
-        if let Some(budget) = slot.as_mut().and_then(|slot| slot.budget.as_mut()) {
-            budget.remaining = Service::ZERO;
-        }
-        self.slots = [slot];
-        let slots = &self.slots;
-        Ok(Plan { slots, ..plan })
-    }
-    fn permit(&self, task: TaskId) -> Permit {
-        self.inner.permit(task)
-    }
-    fn take_notice(&mut self) -> Option<Notice> {
-        self.inner.take_notice()
-    }
-    fn lost_notices(&self) -> u64 {
-        self.inner.lost_notices()
-    }
-}
-
-/// A manager with the workers of its tasks, of which each does what the test says.
-struct World {
-    cpu: Cpu,
-    record: ManagerRecord,
-    managed: Managed,
-    facts: Arc<Mutex<Vec<Fact>>>,
-    /// By task: the job that its worker has begun.
-    active: Vec<Option<Assignment>>,
-    now: u64,
-}
-
-impl World {
+impl Scripted {
     /// Tasks with these periods, each in the server with this number; servers of this kind by falling priorities.
     fn new(
         tasks: &[(u64, u16)],
@@ -136,85 +79,14 @@ impl World {
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         });
-        let facts = Arc::new(Mutex::new(Vec::new()));
-        let spy = Spy {
-            inner: inner.unwrap(),
-            facts: Arc::clone(&facts),
-            leaves_nothing,
-            slots: [None],
-        };
-        let workers = configured.iter().zip(0..).map(|(&entry, number)| {
-            let task = TaskShared::new("task".to_owned(), entry, 0, 2, Allowance::Unlimited);
-            task.jobs.tid.set(scripted::tid_of(number));
-            task.in_slices()
-        });
-        let (enforces, futex) = (true, true);
-        let terms = Terms {
-            duties: Kind::Managed { enforces, futex }.duties(),
-            ..Terms::in_test(Monitor::Manager)
-        };
-        let cpu = Cpu::in_test(workers.collect(), terms);
-        cpu.run.epoch.set(EPOCH);
-        cpu.run.end.set(u64::MAX);
-        let spy: BoxedScheduler = Box::new(spy);
-        let count = tasks.len();
-        let mut managed = Managed::new(count, Recorder::new(spy, Tracer::off()), None, 1);
-        let mut record = ManagerRecord::new(count, 0);
-        managed.start(&Control::new(&cpu, &mut record)).unwrap();
-        scripted::begin(count);
-        Self {
-            cpu,
-            record,
-            managed,
-            facts,
-            active: vec![None; count],
-            now: EPOCH,
-        }
-    }
-
-    /// The manager goes round at so many nanoseconds after the epoch; workers begin what it assigns.
-    fn round(&mut self, at: u64) {
-        self.now = EPOCH + at;
-        let mut control = Control::new(&self.cpu, &mut self.record);
-        self.managed.step(&mut control, self.now).unwrap();
-        for (task, active) in self.cpu.tasks.iter().zip(&mut self.active) {
-            if let Some(assigned) = task.handover.take_assigned() {
-                assert!(active.is_none(), "it has a job");
-                task.jobs.begin(assigned.sequence, 0);
-                task.suspension.enter();
-                *active = Some(assigned);
-            }
-        }
-    }
-
-    fn running(&self) -> Option<usize> {
-        self.managed.running.map(|job| job.task.index())
-    }
-
-    /// The thread of this task uses the CPU.
-    fn use_cpu(&self, task: usize, nanos: u64) {
-        scripted::advance(task, nanos);
-    }
-
-    /// Its job ends.
-    fn end(&mut self, task: usize) {
-        let Assignment { sequence, release } = self.active[task].take().unwrap();
-        let worker = &self.cpu.tasks[task];
-        worker.suspension.leave(0, 0, &mut Default::default());
-        worker.handover.hand_back(Ended {
-            sequence,
-            release,
-            finished: self.now,
-            executed: 0,
-            completed: true,
-        });
-        worker.jobs.finish(sequence);
+        let tasks: Vec<(TaskConfiguration, u64)> =
+            configured.into_iter().map(|entry| (entry, 0)).collect();
+        Self::of(&tasks, inner.unwrap(), Devices::default(), leaves_nothing)
     }
 
     /// What was charged since the last call: for whose jobs, and how much.
     fn charged(&self) -> Vec<(usize, u64)> {
-        let facts = std::mem::take(&mut *self.facts.lock().unwrap());
-        let charged = facts.into_iter().filter_map(|fact| {
+        let charged = self.told().into_iter().filter_map(|(_, fact)| {
             if let Fact::Charged { job, amount, .. } = fact {
                 return Some((job.task.index(), amount.as_nanos()));
             }

@@ -1,0 +1,158 @@
+//! Models of a worker whose job waits for events: it is told to go on, its job is dropped, and the run ends, all at once.
+
+use super::{Bell, Letter, Mailbox, Phase, Revoked};
+use loom::sync::Arc;
+use loom::thread;
+
+/// The only job; the one before it stands for none.
+const JOB: u64 = 1;
+
+/// That a job waits, and that it goes on: there is nothing else to say.
+#[derive(Clone, Copy, Debug)]
+struct Told;
+
+impl Letter<0> for Told {
+    fn to_words(self) -> [u64; 0] {
+        []
+    }
+    fn from_words([]: [u64; 0]) -> Self {
+        Self
+    }
+}
+
+/// What a worker, its manager and who ends the run share.
+#[derive(Default)]
+struct Shared {
+    waits: Mailbox<Told, 0>,
+    on: Mailbox<Told, 0>,
+    changes: Bell,
+    phase: Phase,
+    revoked: Revoked,
+}
+
+/// Lets it go on, having dropped it.
+fn drop_job(shared: &Shared) {
+    shared.revoked.revoke(JOB);
+    go_on(shared);
+}
+
+fn go_on(shared: &Shared) {
+    shared.on.put(Told);
+    shared.changes.ring();
+}
+
+fn end(shared: &Shared) {
+    shared.phase.end();
+    shared.changes.ring();
+}
+
+/// Until it goes on, or the run ends.
+fn sleep(shared: &Shared) {
+    loop {
+        let changes = shared.changes.count();
+        if shared.on.take().is_some() || shared.phase.is_ending() {
+            return;
+        }
+        shared.changes.wait_beyond(changes, None);
+    }
+}
+
+/// The worker's job waits; its manager, unless the run has ended by then, says with `tell` that it goes on, having dropped it or not,
+/// while another thread ends the run if `ends` is given.
+fn waiting(tell: fn(&Shared), ends: Option<fn(&Shared)>, sleep: fn(&Shared), check: fn(&Shared)) {
+    loom::model(move || {
+        let shared = Arc::new(Shared::default());
+        let other = Arc::clone(&shared);
+        let manager = thread::spawn(move || {
+            while other.waits.take().is_none() {
+                if other.phase.is_ending() {
+                    return;
+                }
+                thread::yield_now();
+            }
+            tell(&other);
+        });
+        let watchdog = ends.map(|ends| {
+            let other = Arc::clone(&shared);
+            thread::spawn(move || ends(&other))
+        });
+        shared.waits.put(Told);
+        sleep(&shared);
+        check(&shared);
+        manager.join().unwrap();
+        if let Some(watchdog) = watchdog {
+            watchdog.join().unwrap();
+        }
+    });
+}
+
+fn knows(shared: &Shared) {
+    let knows = shared.revoked.is_revoked(JOB) || shared.phase.is_ending();
+    assert!(knows, "goes on unknown");
+}
+
+#[test]
+fn who_waits_goes_on_when_it_is_told_to_and_nothing_is_left_of_that() {
+    waiting(go_on, None, sleep, |shared| {
+        assert!(shared.on.take().is_none(), "told twice");
+    });
+}
+
+#[test]
+fn who_was_dropped_while_it_waited_knows_it_when_it_goes_on() {
+    waiting(drop_job, None, sleep, knows);
+}
+
+#[test]
+fn who_waits_is_done_when_the_run_ends_whatever_else_is_said() {
+    waiting(go_on, Some(end), sleep, |_| {});
+    waiting(drop_job, Some(end), sleep, knows);
+}
+
+#[test]
+#[should_panic = "goes on unknown"]
+fn refuted_who_is_told_to_go_on_before_its_job_is_dropped() {
+    let tell = |shared: &Shared| {
+        go_on(shared);
+        shared.revoked.revoke(JOB);
+    };
+    waiting(tell, None, sleep, knows);
+}
+
+/// The call comes between the look and the reading, and there is no other.
+#[test]
+#[should_panic = "Model exceeded maximum number of branches"]
+fn refuted_a_worker_that_looks_before_it_reads_the_count() {
+    let looks_first = |shared: &Shared| {
+        while shared.on.take().is_none() {
+            let changes = shared.changes.count();
+            // As in the kernel there is no other way out of the wait than a call.
+            while shared.changes.count() == changes {
+                thread::yield_now();
+            }
+        }
+    };
+    waiting(go_on, None, looks_first, |_| {});
+}
+
+#[test]
+#[should_panic = "Model exceeded maximum number of branches"]
+fn refuted_an_end_that_calls_before_it_says_so() {
+    let ends: fn(&Shared) = |shared| {
+        shared.changes.ring();
+        shared.phase.end();
+    };
+    // The manager says nothing; and out of the wait there is no other way than a call.
+    let sleeps = |shared: &Shared| {
+        loop {
+            let changes = shared.changes.count();
+            if shared.phase.is_ending() {
+                return;
+            }
+            while shared.changes.count() == changes {
+                thread::yield_now();
+            }
+        }
+    };
+    waiting(|_| {}, Some(ends), sleeps, |_| {});
+}
