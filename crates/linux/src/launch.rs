@@ -285,6 +285,7 @@ impl Launch {
             guarantee: cpu.spec.guarantee && plan.is_alone && cpu.devices.is_empty(),
             backlog: cpu.spec.backlog,
             tolerance_nanos: tolerance.as_nanos(),
+            tolerates_each_job: cpu.spec.tolerates_each_job,
             late_wake_nanos,
             duties: kind.duties(),
         };

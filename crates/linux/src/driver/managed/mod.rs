@@ -521,6 +521,9 @@ impl Managed {
 mod devices_tests;
 
 #[cfg(test)]
+mod rises_tests;
+
+#[cfg(test)]
 mod servers_tests;
 
 #[cfg(test)]
