@@ -9,6 +9,8 @@
 mod devices;
 #[path = "real/frames.rs"]
 mod frames;
+#[path = "real/io_amc.rs"]
+mod io_amc;
 #[path = "real/overheads.rs"]
 mod overheads;
 #[path = "real/servers.rs"]

@@ -58,6 +58,10 @@ pub struct CpuSpec {
     /// jobs says so, such as budgets of servers. `None`: what those limits allow. Beyond what throttling of real-time
     /// threads leaves, a run is refused.
     pub utilization_ppm: Option<u64>,
+    /// Whether the tolerance of the run ([`crate::Config::tolerance`]) is taken off what each job of a task is charged also where
+    /// a budget outlives it: for servers that have what one job of theirs needs. A server gives as much more with each
+    /// job then. Bottom halves are charged all that they use.
+    pub tolerates_each_job: bool,
 }
 
 impl CpuSpec {
@@ -92,6 +96,7 @@ impl CpuSpec {
             guarantee: true,
             backlog: None,
             utilization_ppm: None,
+            tolerates_each_job: false,
         }
     }
 

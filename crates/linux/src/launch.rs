@@ -284,6 +284,7 @@ impl Launch {
             guarantee: cpu.spec.guarantee && plan.is_alone,
             backlog: cpu.spec.backlog,
             tolerance_nanos: tolerance.as_nanos(),
+            tolerates_each_job: cpu.spec.tolerates_each_job,
             late_wake_nanos,
             duties: kind.duties(),
         };

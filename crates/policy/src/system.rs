@@ -4,7 +4,7 @@ use crate::configuration::{Configuration, Levels, Servers};
 use crate::options::Options;
 use crate::refusal::Refusal;
 use vestal_analysis::Parameters;
-use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, Modes, Rank, TaskId};
+use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, Rank, TaskId};
 
 /// A policy with everything that it has decided about a task set.
 ///
@@ -261,25 +261,15 @@ impl System {
     /// Why only the simulator has a world for it, if so.
     #[must_use]
     pub fn only_simulated(&self) -> Option<Refusal> {
-        let clusters = self.clusters.iter();
         let is_global =
             |cluster: &&Cluster| cluster.cpus.len() > 1 && cluster.configuration.frames().is_none();
-        if let Some(cluster) = clusters.clone().find(is_global) {
-            let why = match cluster.configuration.levels() {
-                Some(_) => {
-                    "levels C and D of several CPUs (mc2) are for simulations in this version"
-                }
-                None => "several CPUs with one queue are for simulations in this version",
-            };
-            let help = "use `vestal simulate`, or a set for one CPU";
-            return Some(Refusal::input(why).with_help(help));
-        }
-        let mut served = clusters.filter_map(|cluster| cluster.configuration.servers());
-        if served.any(|servers| servers.modes != Modes::Requested) {
-            let why = "servers whose jobs raise the mode are for simulations in this version";
-            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
-        }
-        None
+        let cluster = self.clusters.iter().find(is_global)?;
+        let why = match cluster.configuration.levels() {
+            Some(_) => "levels C and D of several CPUs (mc2) are for simulations in this version",
+            None => "several CPUs with one queue are for simulations in this version",
+        };
+        let help = "use `vestal simulate`, or a set for one CPU";
+        Some(Refusal::input(why).with_help(help))
     }
 
     /// The cluster of a task and its number there; `None` if there is no such task.

@@ -12,7 +12,7 @@ use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
+use vestal_core::{CpuId, Duration, Modes, Service, TaskConfiguration, TaskId};
 use vestal_linux::{Config, CpuSpec, Dispatcher, Executive, Processor, TaskSpec, Termination};
 use vestal_policy::{Cluster, DISPATCHER, Precision};
 use vestal_trace::Dispatch;
@@ -104,7 +104,12 @@ pub(super) fn needs_manager(cluster: &Cluster, settings: &Settings) -> bool {
     settings.managed || (!settings.native && !fixed())
 }
 
-fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed: bool) -> CpuSpec {
+pub(super) fn cpu_of(
+    session: &Session,
+    cluster: &Cluster,
+    settings: &Settings,
+    is_managed: bool,
+) -> CpuSpec {
     let configuration = cluster.configuration.clone();
     let precision = |granularity| Precision {
         granularity,
@@ -123,7 +128,10 @@ fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed:
             guard.map_err(|refusal| refusal.why)
         })
     };
+    let servers = cluster.configuration.servers();
     CpuSpec {
+        // Their tests are for servers that have what one job of theirs needs.
+        tolerates_each_job: servers.is_some_and(|servers| servers.modes != Modes::Requested),
         processor: cluster
             .cpus
             .first()

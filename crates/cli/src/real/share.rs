@@ -1,6 +1,6 @@
 //! What budgets that outlive jobs let their tasks use of a CPU: RT throttling stops who uses too much of it.
 
-use vestal_core::{Budgets, ByLevel, Container, Duration, Level, ServerKind, Service, TaskId};
+use vestal_core::{Budgets, Container, Duration, Level, Modes, ServerKind, Service, TaskId};
 use vestal_policy::{Configuration, Levels, Servers};
 
 /// RT throttling looks at windows of a second.
@@ -24,7 +24,7 @@ pub(super) fn share_ppm(
         .map(|levels| of_levels(levels, &demands))
 }
 
-/// The mode is the lowest: nothing raises it in a real run.
+/// In the mode in which it is most: where jobs raise none it is the lowest.
 fn of_servers(servers: &Servers, demands: &[u64]) -> u64 {
     let mut asked = vec![0_u64; servers.servers.len()];
     for (served, &demand) in servers.served.iter().zip(demands) {
@@ -32,23 +32,28 @@ fn of_servers(servers: &Servers, demands: &[u64]) -> u64 {
             *sum = sum.saturating_add(demand);
         }
     }
-    let kinds = servers.servers.iter().map(|server| supply(&server.kind));
-    let shares = kinds.zip(asked).map(|(supply, asked)| supply.min(asked));
-    shares.fold(0, u64::saturating_add)
+    let highest = match servers.modes {
+        Modes::Requested => Level::LOWEST,
+        Modes::Adaptive { .. } => servers.levels.highest(),
+    };
+    let of_mode = |mode| {
+        let kinds = servers.servers.iter();
+        let kinds = kinds.map(|server| supply(&server.kind, mode));
+        let shares = kinds.zip(&asked).map(|(supply, &asked)| supply.min(asked));
+        shares.fold(0, u64::saturating_add)
+    };
+    highest.up_to_self().map(of_mode).max().unwrap_or(0)
 }
 
-fn supply(kind: &ServerKind) -> u64 {
-    let lowest = |capacity: &ByLevel<Service>| capacity.at(Level::LOWEST);
+fn supply(kind: &ServerKind, mode: Level) -> u64 {
     match kind {
         ServerKind::Polling { period, capacity }
         | ServerKind::IdlingPeriodic { period, capacity }
         | ServerKind::Deferrable { period, capacity }
         | ServerKind::Sporadic {
             period, capacity, ..
-        } => ppm(lowest(capacity), *period),
-        ServerKind::Pibs { utilization } => {
-            ppm(utilization.at(Level::LOWEST).of_floor(WINDOW), WINDOW)
-        }
+        } => ppm(capacity.at(mode), *period),
+        ServerKind::Pibs { utilization } => ppm(utilization.at(mode).of_floor(WINDOW), WINDOW),
     }
 }
 

@@ -43,6 +43,26 @@ fn a_server_uses_what_its_tasks_demand_or_what_it_has() {
     assert_eq!(of(&figure, one), Some(400_000));
 }
 
+/// In mode LO servers have 2 of 10, 3 of 20 and 5 of 40 ms, and bottom halves a tenth and a twentieth; in HI the first of both have nothing,
+/// and the others twice as much.
+#[test]
+fn where_jobs_raise_the_mode_the_one_counts_in_which_most_is_used() {
+    let file = "../../examples/io-amc.toml";
+    let adaptive = example(file, "io-amc", &[]);
+    let (lo, hi) = ([200, 150, 125, 100, 50], [300, 250, 100]);
+    let sum = |each: &[u64]| Some(each.iter().sum::<u64>() * 1_000);
+    assert_eq!(of(&adaptive, |_| ENDLESS), sum(&hi));
+    // Tasks that keep to C(LO): bottom halves alone want all they have.
+    let modest = |task: TaskId| match task.index() {
+        index if index < 3 => adaptive.demand_max(task),
+        _ => ENDLESS,
+    };
+    assert_eq!(of(&adaptive, modest), sum(&lo));
+    // Nothing raises it there.
+    let requested = example(file, "hsf", &[]);
+    assert_eq!(of(&requested, |_| ENDLESS), sum(&lo));
+}
+
 #[test]
 fn tasks_of_one_server_share_what_it_has() {
     let scratch = std::env::temp_dir().join(format!("vestal-share-{}", std::process::id()));

@@ -20,6 +20,8 @@ pub(crate) struct Terms {
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
+    /// Whether that is taken off each job of a task also where budgets outlive jobs.
+    pub(crate) tolerates_each_job: bool,
     /// How late a thread has to get a free CPU for that to be the machine's doing.
     pub(crate) late_wake_nanos: u64,
     /// Who does what.
@@ -82,6 +84,7 @@ impl Terms {
             guarantee: true,
             backlog: None,
             tolerance_nanos: 0,
+            tolerates_each_job: false,
             late_wake_nanos: LATE_WAKE_NANOS,
             duties: Duties::native(true),
         }

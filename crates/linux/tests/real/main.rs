@@ -13,6 +13,7 @@ mod devices;
 mod endings;
 mod enforcement;
 mod frames;
+mod io_amc;
 mod left_behind;
 mod levels;
 mod looks;

@@ -77,8 +77,7 @@ fn the_mode_rises_by_jobs_and_by_pibs_if_asked_for() {
     assert_eq!(cluster.domains[0].guarantee.terms, Terms::Servers);
     assert_eq!(cluster.guaranteed_servers(), Some(servers(&system)));
     assert_eq!(cluster.limits(), None);
-    // It has the simulator's world alone yet.
-    assert!(system.only_simulated().is_some());
+    assert!(system.only_simulated().is_none());
 }
 
 #[test]

@@ -4,6 +4,10 @@
 //! when its budget is another one; and that there is nothing to check when the job has ended or lost its priority. What the way
 //! to a cancellation point executes for the next job of a task is on the account of a job that has not begun: that the
 //! manager watches itself.
+//!
+//! What this world itself adds to a job is no use of its own. Where a budget is the job's, it is taken off before the job is
+//! charged. Where a budget outlives jobs it is not, because it would be given again with each; unless that is wanted, where a server has what
+//! one job needs, and a job that takes no longer is to be in time, and to raise no mode. What was taken off is on nobody's account.
 
 use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
@@ -48,8 +52,7 @@ impl Managed {
     }
 
     /// What the last plan leaves `job` of a budget that outlives jobs: a task's or a server's. It is charged by the clock
-    /// of the worker's thread, whole: what it takes to begin and to end a job counts, and nothing is taken off, because
-    /// that would be given again with each job.
+    /// of the worker's thread, whole: what it takes to begin and to end a job counts.
     pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
         if control.charges_by_job() {
@@ -59,9 +62,19 @@ impl Managed {
             .slot
             .filter(|slot| control.terms.duties.enforces && slot.job == job)?;
         let budget = slot.budget?;
+        let is_tolerated =
+            control.terms.tolerates_each_job && control.devices.of_task(job.task).is_none();
+        let tolerable = match is_tolerated {
+            true => {
+                let queue = self.queues.get(job.task.index())?;
+                queue.tolerable(job.sequence, control.terms.tolerance_nanos)
+            }
+            false => 0,
+        };
         (budget.owner != BudgetOwner::Job).then(|| ServerBudget {
             owner: budget.owner,
             remaining: budget.remaining.as_nanos(),
+            tolerable,
         })
     }
 
@@ -87,10 +100,14 @@ impl Managed {
                     used.saturating_add(queue.lane.charge_rest(cpu_of(&task.jobs), budget.owner));
             }
         }
+        let queue = queue_of(&mut self.queues, job.task)?;
+        let tolerated = used.min(budget.tolerable);
+        queue.tolerate(job.sequence, tolerated);
+        used = used.saturating_sub(tolerated);
         if let Some(beyond) = used.checked_sub(budget.remaining) {
-            queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
+            queue.lane.exceeded(beyond);
         }
-        queue_of(&mut self.queues, job.task)?.lane.goes_on(now);
+        queue.lane.goes_on(now);
         // A slot without a budget ends with that: the job was looked at, and was not done (C2).
         if used > 0 || budget.remaining == 0 {
             let (cpu, amount) = (CPU, Service::from_nanos(used));
@@ -467,12 +484,15 @@ impl Managed {
 pub(super) struct ServerBudget {
     owner: BudgetOwner,
     remaining: u64,
+    /// How much more than that the thread may use: what is taken off before the job is charged.
+    tolerable: u64,
 }
 
 impl ServerBudget {
     /// What is left when so much was used that has not been charged yet.
     pub(super) const fn left(self, uncharged: u64) -> u64 {
-        self.remaining.saturating_sub(uncharged)
+        let most = self.remaining.saturating_add(self.tolerable);
+        most.saturating_sub(uncharged)
     }
 }
 

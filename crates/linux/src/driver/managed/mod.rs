@@ -529,6 +529,9 @@ impl Managed {
 mod devices_tests;
 
 #[cfg(test)]
+mod rises_tests;
+
+#[cfg(test)]
 mod scripted_tests;
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub(super) struct TaskQueue {
     /// The worker's account when it went on with a demoted job in the name of the next one, which
     /// pays for the way to the cancellation point.
     cleaning_since: Option<u64>,
+    /// The job of which something was taken off last, plus one, and how much in all.
+    tolerated: (u64, u64),
     /// Whose account is open, plus one.
     account: u64,
     /// What its thread used of budgets that outlive jobs.
@@ -78,6 +80,7 @@ impl TaskQueue {
             staged: 0,
             reported: (0, 0),
             cleaning_since: None,
+            tolerated: (0, 0),
             account: 0,
             lane: Lane::default(),
             carried: 0,
@@ -150,6 +153,27 @@ impl TaskQueue {
         } else {
             0
         }
+    }
+
+    /// Of `tolerance` in all, what may still be taken off what job `sequence` is charged.
+    pub(super) const fn tolerable(&self, sequence: u64, tolerance: u64) -> u64 {
+        let taken = if self.tolerated.0 == sequence.saturating_add(1) {
+            self.tolerated.1
+        } else {
+            0
+        };
+        tolerance.saturating_sub(taken)
+    }
+
+    /// Takes so much off what job `sequence` is charged.
+    pub(super) fn tolerate(&mut self, sequence: u64, amount: u64) {
+        let job = sequence.saturating_add(1);
+        let before = if self.tolerated.0 == job {
+            self.tolerated.1
+        } else {
+            0
+        };
+        self.tolerated = (job, before.saturating_add(amount));
     }
 
     /// Reports `amount` in all; says what is new of that.
