@@ -27,21 +27,21 @@ struct Half {
 /// higher real-time priority: CAP_SYS_NICE, and CAP_SYS_RESOURCE, which could lift RLIMIT_RTPRIO.
 /// Other threads keep theirs.
 pub fn drop_scheduling() -> io::Result<()> {
-    let header = Header {
+    let mut header = Header {
         version: VERSION_3,
         pid: 0,
     };
     let mut halves = [Half::default(); 2];
-    // SAFETY: version 3 reads one header and writes two halves, which is what there is room for.
-    let outcome =
-        unsafe { libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) };
+    // SAFETY: version 3 reads one header and writes two halves, which is what there is room for; a kernel that knows another
+    // version writes that into the header.
+    let outcome = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))?;
     let keep = !(1 << CAP_SYS_NICE | 1 << CAP_SYS_RESOURCE);
     let [low, _] = &mut halves;
     low.effective &= keep;
     low.permitted &= keep;
     low.inheritable &= keep;
-    // SAFETY: version 3 reads one header and two halves.
-    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr()) };
+    // SAFETY: version 3 reads one header and two halves, and the header may be written as above.
+    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))
 }
