@@ -135,7 +135,7 @@ fn text_of_files_does_not_steer_the_terminal() {
     // A name that reads otherwise than it is.
     let set = std::fs::read_to_string(crate::support::repository().join(THREE)).unwrap();
     for unseen in ['\u{202e}', '\u{200b}', '\u{feff}'] {
-        let set = set.replacen("[[task]]\nname = \"", &format!("[[task]]\nname = \"a{unseen}"), 1);
+        let set = set.replacen("\"tau1\"", &format!("\"tau{unseen}1\""), 1);
         let file = scratch.file("set.toml", &set);
         let done = vestal(&["check", file.to_str().unwrap()]);
         assert_eq!(done.exit, 2, "{unseen:?}: {}", done.stdout);
