@@ -130,7 +130,7 @@ fn search(
         }
         match bounds.at(left, level, longest[level]) {
             Bound::Found(bound) => known[level] = bound,
-            Bound::AtLeast(_) => break,
+            Bound::AtLeast(_) | Bound::Undecided => break,
         }
         if let Some(deadline) = heads.deadline(left, level)
             && known[level] <= deadline

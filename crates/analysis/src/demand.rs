@@ -13,6 +13,12 @@
 //! I1 speaks only of the jobs counted, so counting may go on after the set has grown or after
 //! execution times have grown: both move the fixed point up. That is the warm start all analyses
 //! use, and why a job may be counted against a window that has grown within the same pass.
+//!
+//! Where the tasks ask for nearly all of the CPU, or for more, a pass may gain next to nothing of a
+//! long way. So each [`PASSES_A_LEAP`]-th pass is followed by a leap to what [`ahead`] shows to be no
+//! later than R (**I3**), or by the answer that there is no R. Whether there is one within the limit is
+//! NP-hard to say (Eisenbrand and Rothvoss, RTSS 2008), so it may still take long: after [`PASSES_MAX`]
+//! passes the answer is [`Bound::Undecided`].
 //! All sums saturate; a saturated window exceeds every deadline, for those end at 2^62 ns.
 
 /// The jobs of one task counted so far.
@@ -35,13 +41,30 @@ pub(crate) struct Demand {
     window: u64,
 }
 
-/// A bound that was found, or that the search was ended because it exceeds the limit.
+/// A bound that was found, or why the search was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// The least fixed point.
     Found(u64),
     /// The least fixed point is at least this, and this is above the limit.
     AtLeast(u64),
+    /// Nothing is known after so many steps as a search may take.
+    Undecided,
+}
+
+/// So many passes over the tasks may take one search.
+pub(crate) const PASSES_MAX: u64 = 1_000_000;
+
+/// After so many passes that have not come to an end the search leaps; next to all take fewer.
+const PASSES_A_LEAP: u64 = 64;
+
+/// What is known of the least fixed point beyond the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    /// It is no earlier than this.
+    From(u64),
+    /// There is none.
+    Never,
 }
 
 impl Demand {
@@ -106,26 +129,90 @@ impl Demand {
     }
 
     /// Counts further jobs of the tasks from the `first`-th on until the window is a fixed point or
-    /// exceeds `limit`. The jobs of the tasks before `first` stay as counted.
+    /// exceeds `limit`, or until it is not decided after [`PASSES_MAX`] passes. The jobs of the tasks
+    /// before `first` stay as counted.
     pub(crate) fn solve(&mut self, first: usize, limit: u64) -> Bound {
-        let mut window = self.window;
-        loop {
-            if window > limit {
-                self.window = window;
-                return Bound::AtLeast(window);
+        self.search(first, limit, PASSES_A_LEAP, PASSES_MAX)
+    }
+
+    /// As [`Self::solve`] with at most so many passes, and a leap after each `leap`-th.
+    #[inline]
+    fn search(&mut self, first: usize, limit: u64, leap: u64, passes: u64) -> Bound {
+        let mut until_leap = leap;
+        for _ in 0..passes {
+            let before = self.window;
+            if before > limit {
+                return Bound::AtLeast(before);
             }
-            let before = window;
-            for counted in &mut self.counted[first..] {
-                if counted.next_release < window {
-                    window = window.saturating_add(counted.count_until(window));
+            self.pass(first);
+            if self.window == before {
+                return Bound::Found(before);
+            }
+            until_leap -= 1;
+            if until_leap == 0 {
+                until_leap = leap;
+                match ahead(&self.counted[first..], self.window) {
+                    Some(Ahead::Never) => return Bound::AtLeast(limit.saturating_add(1)),
+                    Some(Ahead::From(least)) if least > limit => return Bound::AtLeast(least),
+                    Some(Ahead::From(least)) => self.count(first, least),
+                    None => {}
                 }
             }
-            if window == before {
-                self.window = window;
-                return Bound::Found(window);
+        }
+        Bound::Undecided
+    }
+
+    /// Counts the jobs released inside the window, which grows with each.
+    #[inline]
+    fn pass(&mut self, first: usize) {
+        let mut window = self.window;
+        for counted in &mut self.counted[first..] {
+            if counted.next_release < window {
+                window = window.saturating_add(counted.count_until(window));
+            }
+        }
+        self.window = window;
+    }
+
+    /// Counts the jobs released before `end`, which is not above the fixed point.
+    fn count(&mut self, first: usize, end: u64) {
+        for counted in &mut self.counted[first..] {
+            if counted.next_release < end {
+                let growth = counted.count_until(end);
+                self.window = self.window.saturating_add(growth);
             }
         }
     }
+}
+
+/// What the rates of these tasks say of the least fixed point R >= `window`, if anything.
+///
+/// **I3.** Let a task's first job that is not counted be released at n. Of the jobs from n on those released before R are at
+/// least (R - n) / T, for n below R and beyond. So for any tasks and any shares u <= C / T of them
+/// R >= window + sum of u (R - n), that is (1 - U) R >= K with U = sum of u and K = window - sum of u n. Here these are the
+/// tasks with n up to twice the window, and u is C / T rounded down. Where K > 0 it follows
+/// that R >= K / (1 - U) if U < 1, and that there is no R if U >= 1.
+fn ahead(counted: &[Counted], window: u64) -> Option<Ahead> {
+    /// Shares are in units of 2^-62, so that sums of products with times stay within 128 bits.
+    const ONE: u128 = 1 << 62;
+    let (mut share, mut offset) = (0_u128, 0_u128);
+    // Beyond all numbers a release is only known to be late.
+    let horizon = window.saturating_mul(2).min(u64::MAX - 1);
+    for task in counted.iter().filter(|task| task.next_release <= horizon) {
+        let own = (u128::from(task.cost) << 62) / u128::from(task.period);
+        let own = own.min(ONE);
+        share += own;
+        offset = offset.checked_add(own * u128::from(task.next_release))?;
+    }
+    let rest = (u128::from(window) * ONE)
+        .checked_sub(offset)
+        .filter(|&rest| rest > 0)?;
+    let Some(idle) = ONE.checked_sub(share).filter(|&idle| idle > 0) else {
+        return Some(Ahead::Never);
+    };
+    Some(Ahead::From(
+        u64::try_from(rest.div_ceil(idle)).unwrap_or(u64::MAX),
+    ))
 }
 
 impl Counted {
@@ -197,5 +284,95 @@ mod tests {
         demand.add(1, u64::MAX);
         demand.add(1, u64::MAX);
         assert_eq!(demand.solve(0, 1 << 62), Bound::AtLeast(u64::MAX));
+    }
+
+    /// Of all sets of three such tasks: from those that ask for a third of the CPU to those that ask for far too much.
+    fn small_sets() -> impl Iterator<Item = [(u64, u64); 3]> {
+        let costs =
+            (1..=4).flat_map(|a| (1..=5).flat_map(move |b| (1..=9).map(move |c| [a, b, c])));
+        costs.flat_map(|[a, b, c]| {
+            [[4, 6, 20], [3, 7, 23], [5, 5, 31], [2, 40, 41]]
+                .map(|[s, t, u]| [(s, a), (t, b), (u, c)])
+        })
+    }
+
+    fn of(tasks: &[(u64, u64)]) -> Demand {
+        let mut demand = Demand::default();
+        for &(period, cost) in tasks {
+            demand.add(period, cost);
+        }
+        demand
+    }
+
+    #[test]
+    fn leaps_find_the_least_fixed_point_as_well() {
+        const LIMIT: u64 = 3_000;
+        let (mut found, mut none, mut fewer) = (0, 0, 0);
+        for tasks in small_sets() {
+            let expected = slow(&tasks, LIMIT);
+            for leap in [1, 2, 5] {
+                match (of(&tasks).search(0, LIMIT, leap, u64::MAX), expected) {
+                    (Bound::Found(bound), Some(least)) => assert_eq!(bound, least, "{tasks:?}"),
+                    (Bound::AtLeast(bound), None) => assert!(bound > LIMIT, "{tasks:?}"),
+                    other => panic!("{tasks:?}: {other:?}"),
+                }
+            }
+            *if expected.is_some() {
+                &mut found
+            } else {
+                &mut none
+            } += 1;
+            // What is found with no more passes than leaps take, and not without.
+            let decided = |leap| of(&tasks).search(0, LIMIT, leap, 4) != Bound::Undecided;
+            fewer += u64::from(decided(1) && !decided(u64::MAX));
+        }
+        assert!(
+            found > 100 && none > 100 && fewer > 100,
+            "{found} {none} {fewer}"
+        );
+    }
+
+    #[test]
+    fn a_leap_says_nothing_of_what_is_earlier_than_it_is() {
+        // Wrong by one, or with the shares rounded up, it passes some fixed point.
+        for tasks in small_sets() {
+            let Some(least) = slow(&tasks, 3_000) else {
+                continue;
+            };
+            let mut demand = of(&tasks);
+            loop {
+                let window = demand.window;
+                match ahead(&demand.counted, window) {
+                    Some(Ahead::From(from)) => assert!(from <= least, "{tasks:?}: {from}, {least}"),
+                    Some(Ahead::Never) => panic!("{tasks:?}: {least}"),
+                    None => {}
+                }
+                demand.pass(0);
+                if demand.window == window {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_takes_for_ever_is_decided_or_ends() {
+        const FAR: u64 = 1 << 62;
+        // One task takes the whole CPU, and there is another.
+        assert_eq!(
+            of(&[(2, 2), (FAR, 7)]).solve(0, FAR),
+            Bound::AtLeast(FAR + 1)
+        );
+        // All but 2^-40 of it: some 2^59 passes without leaps.
+        let nearly = [(1 << 40, (1 << 40) - 1), (FAR, 1 << 19)];
+        let Bound::Found(bound) = of(&nearly).solve(0, FAR) else {
+            panic!("not found");
+        };
+        assert_eq!(bound, (1 << 19) << 40);
+        // What leaps do not shorten ends.
+        assert_eq!(
+            of(&nearly).search(0, FAR, u64::MAX, 1_000),
+            Bound::Undecided
+        );
     }
 }

@@ -3,7 +3,7 @@
 use crate::assumptions::{kind_for, trivially_infeasible};
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
-use crate::demand::{Bound, Demand};
+use crate::demand::{Bound, Demand, PASSES_MAX};
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
@@ -85,6 +85,8 @@ pub(crate) fn analyse_assigned<B: Bounds>(
     let excess = respond(left, &placed, bounds, &mut tasks);
     let why = if missing.is_empty() {
         excess
+    } else if is_undecided(left, bounds) {
+        Some(OUT_OF_STEPS)
     } else {
         let priority = u32::try_from(placed.len()).map_or(u32::MAX, |count| count + 1);
         Some(Reason::NobodyFits {
@@ -93,6 +95,17 @@ pub(crate) fn analyse_assigned<B: Bounds>(
         })
     };
     Outcome::decided(kind, why, tasks)
+}
+
+/// Whether one of the bounds on the set, none of whose members passes at its bottom, was not found for its steps.
+fn is_undecided(set: &[Row], bounds: &mut impl Bounds) -> bool {
+    let longest = set.iter().map(|row| row.deadline).max().unwrap_or(0);
+    let highest = set.iter().map(|row| row.criticality).max().unwrap_or(0);
+    bounds.load(set);
+    (0..=highest)
+        .map(|level| bounds.at(set, level, longest))
+        .find(|bound| !matches!(bound, Bound::Found(_)))
+        == Some(Bound::Undecided)
 }
 
 /// Writes down priorities n, ..., 1 and the response times of the tasks of `order`, most urgent
@@ -189,18 +202,24 @@ pub(crate) fn responses_of(
     for (level, response) in responses.iter_mut().enumerate() {
         match bound(level) {
             Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
-            Bound::AtLeast(nanos) => return (responses, Some(excess(row, level, nanos))),
+            late => return (responses, Some(excess(row, level, late))),
         }
     }
     (responses, None)
 }
 
-/// In runs of `level` the task may take so long, more than its deadline.
-pub(crate) fn excess(row: &Row, level: usize, at_least: u64) -> Reason {
-    Reason::ResponseExceedsDeadline {
-        task: task_id(row.task),
-        level: Level(u8::try_from(level).unwrap_or(u8::MAX)),
-        at_least: Duration::from_nanos(at_least),
-        deadline: Duration::from_nanos(row.deadline),
+/// No answer, for its steps.
+pub(crate) const OUT_OF_STEPS: Reason = Reason::SearchLimit { steps: PASSES_MAX };
+
+/// Why a task without a bound in runs of `level` does not pass: it may take longer than its deadline, or that is not known.
+pub(crate) fn excess(row: &Row, level: usize, bound: Bound) -> Reason {
+    match bound {
+        Bound::Found(nanos) | Bound::AtLeast(nanos) => Reason::ResponseExceedsDeadline {
+            task: task_id(row.task),
+            level: Level(u8::try_from(level).unwrap_or(u8::MAX)),
+            at_least: Duration::from_nanos(nanos),
+            deadline: Duration::from_nanos(row.deadline),
+        },
+        Bound::Undecided => OUT_OF_STEPS,
     }
 }

@@ -115,15 +115,21 @@ pub struct EquationBound {
 
 impl Outcome {
     /// The outcome of a test of `kind` whose condition fails for the reason `why`, or holds if there
-    /// is none. The parameters are the tasks' priorities if each of them has one.
+    /// is none; with [`Reason::SearchLimit`] it is not known which. The parameters are the tasks'
+    /// priorities if each of them has one.
     #[must_use]
     pub fn decided(kind: Kind, why: Option<Reason>, tasks: Vec<TaskOutcome>) -> Self {
         let holds = why.is_none();
+        let is_known = !matches!(why, Some(Reason::SearchLimit { .. }));
         let priorities = tasks.iter().map(|task| task.priority).collect();
         Self {
-            verdict: kind.verdict(holds),
+            verdict: if is_known {
+                kind.verdict(holds)
+            } else {
+                Verdict::NotProven
+            },
             kind,
-            claim: kind.claim(holds),
+            claim: kind.claim(holds).filter(|_| is_known),
             tasks,
             servers: Vec::new(),
             why,

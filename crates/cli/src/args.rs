@@ -7,7 +7,7 @@ use crate::names::VERSION;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,6 +170,15 @@ pub(crate) struct WorldArgs {
     pub(crate) parameters: Option<PathBuf>,
 }
 
+impl WorldArgs {
+    /// The files that are read.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> + Clone {
+        let scenario = self.scenario.as_deref().map(Path::new);
+        let others = [scenario, self.parameters.as_deref()];
+        std::iter::once(self.file.as_path()).chain(others.into_iter().flatten())
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
@@ -184,6 +193,9 @@ pub(crate) struct SimulateArgs {
     /// `replay`), .txt, .svg or .tex (Gantt charts), .pftrace (Perfetto), .vcd; may be repeated
     #[arg(long = "trace", value_name = "FILE")]
     pub(crate) traces: Vec<PathBuf>,
+    /// Simulate more than 1000000000 jobs without asking back
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! What ends a command before it is done, and the exit codes that scripts rely on.
 
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 use vestal_policy::Refusal;
 use vestal_workload::Diagnostics;
@@ -123,6 +124,16 @@ impl Failure {
         Self::new(Exit::Machine, what, why)
     }
 
+    /// A file cannot be written: a full disk is the machine's, anything else a wrong place. `code` goes before the reason.
+    pub(crate) fn written(what: impl Into<String>, code: Option<&str>, error: &io::Error) -> Self {
+        let code = code.map_or_else(String::new, |code| format!("{code}: "));
+        let why = format!("{code}{error}");
+        match is_full(error) {
+            true => Self::machine(what, why).with_help("make room on the disk"),
+            false => Self::input(what, why),
+        }
+    }
+
     /// Something that cannot happen, has.
     pub(crate) fn bug(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::new(Exit::Bug, what, why).with_help(BUG_HELP)
@@ -133,6 +144,12 @@ impl Failure {
         self.help.push(help.into());
         self
     }
+}
+
+/// Whether something could not be written for lack of room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// What to do about a bug of Vestal.

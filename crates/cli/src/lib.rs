@@ -56,6 +56,7 @@ mod interrupt;
 mod markdown;
 mod names;
 mod output;
+mod place;
 mod progress;
 mod quantity;
 mod real;

@@ -7,13 +7,14 @@
 use crate::args;
 use crate::failure::{BUG_HELP, Failure};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::{env, process};
 use vestal_result::Format;
 use vestal_result::failure::Diagnostic;
 use vestal_workload::Diagnostics;
-use vestal_workload::diagnostic::RenderOptions;
+use vestal_workload::diagnostic::{RenderOptions, is_unseen};
 
 /// The width where there is no terminal that could tell.
 const WIDTH_DEFAULT: usize = 100;
@@ -125,7 +126,7 @@ impl Output {
     /// The human form of a result; nothing with `--format json`.
     pub(crate) fn human(&self, text: &str) {
         if !self.is_json() {
-            self.raw(text);
+            self.raw(&visible(text));
         }
     }
 
@@ -260,17 +261,61 @@ pub(crate) fn panic_message(what: &str) {
     ));
 }
 
+/// Warns from a thread that has nothing else to do with output, while a command is at work.
+pub(crate) fn said_meanwhile(text: &str) {
+    write_stderr(&format!("warning: {text}\n"));
+}
+
 /// What clap has to say about the command line, with its own colours.
 pub(crate) fn print_clap(error: &clap::Error) {
     // A closed pipe is the only way in which this fails that a person could notice, and no error.
     let _closed = error.print();
 }
 
+/// The text with everything that would steer the terminal, or not be seen, written out: names of files, of tasks, what a
+/// trace says. Ends of lines and our own colours are not.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| matches!(c, '\n' | '\t') || !is_unseen(c);
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| !is_plain(c)) {
+        shown.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = colour(rest).unwrap_or_else(|| {
+            let c = rest.chars().next().unwrap_or_default();
+            shown.extend(c.escape_unicode());
+            rest = &rest[c.len_utf8()..];
+            0
+        });
+        shown.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
+}
+
+/// How long the code of a colour is at the beginning of a text: nothing but a colour, and seen.
+fn colour(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\x1b[")?;
+    let end = codes.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+    let is_colour = |code: &str| {
+        matches!(
+            code,
+            "" | "0" | "1" | "2" | "4" | "31" | "32" | "33" | "34" | "35" | "36"
+        )
+    };
+    let are_colours = codes[..end].split(';').all(is_colour);
+    (are_colours && codes[end..].starts_with('m')).then_some("\x1b[".len() + end + 1)
+}
+
 /// Standard error has no further place to complain to if it fails itself.
 fn write_stderr(text: &str) {
     let mut stderr = io::stderr().lock();
     let _lost = stderr
-        .write_all(text.as_bytes())
+        .write_all(visible(text).as_bytes())
         .and_then(|()| stderr.flush());
 }
 
@@ -284,4 +329,27 @@ fn terminal_width() -> Option<usize> {
     }
     let (terminal_size::Width(columns), _) = terminal_size::terminal_size()?;
     Some(usize::from(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_steer_a_terminal_is_written_out() {
+        let red = Painter { colour: true }.paint(Style::Bad, "no");
+        assert_eq!(visible(&red), red);
+        assert_eq!(visible("a\tb\n\u{e4}"), "a\tb\n\u{e4}");
+        for (text, shown) in [
+            ("\x1b[2J\x1b]0;title\x07", "\\u{1b}[2J\\u{1b}]0;title\\u{7}"),
+            // Text that is not seen.
+            ("\x1b[8mhidden", "\\u{1b}[8mhidden"),
+            ("\x1b[38;5;1m", "\\u{1b}[38;5;1m"),
+            ("a\rb\u{9b}31m", "a\\u{d}b\\u{9b}31m"),
+            ("x\u{202e}lmth.exe", "x\\u{202e}lmth.exe"),
+            ("\x1b", "\\u{1b}"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
 }

@@ -22,7 +22,10 @@ impl Unfinished {
     /// Creates it, empty, and gives where to write it.
     pub(crate) fn create(path: &Path) -> io::Result<(Self, File)> {
         let temporary = temporary(path);
-        let file = File::create(temporary.as_deref().unwrap_or(path))?;
+        let file = match &temporary {
+            Some(temporary) => create_anew(temporary)?,
+            None => File::create(path)?,
+        };
         let path = path.to_owned();
         Ok((Self { path, temporary }, file))
     }
@@ -30,6 +33,11 @@ impl Unfinished {
     /// The name that it will have.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Leaves it under the name that it is written under, and gives that; `None` for what is no plain file.
+    pub(crate) fn keep(mut self) -> Option<PathBuf> {
+        self.temporary.take()
     }
 
     /// Gives it its name; what cannot be named is not left behind either.
@@ -51,6 +59,19 @@ impl Drop for Unfinished {
             // It is incomplete; if it cannot be removed, its name says so.
             let _kept = fs::remove_file(temporary);
         }
+    }
+}
+
+/// Creates a file of our own: what is there under the name, left by a killed program or a link that somebody planted to have
+/// another file written over, is removed and not followed.
+fn create_anew(path: &Path) -> io::Result<File> {
+    let create = || File::options().write(true).create_new(true).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            create()
+        }
+        created => created,
     }
 }
 
@@ -85,6 +106,21 @@ fn temporary(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let folder = std::env::temp_dir().join(format!("vestal-planted-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (victim, page) = (folder.join("victim"), folder.join("page.html"));
+        fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, temporary(&page).unwrap()).unwrap();
+        write(&page, b"whole").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&page).unwrap(), "whole");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_device_is_written_to_and_not_replaced() {

@@ -11,6 +11,7 @@ use vestal_core::{Duration, Enforcement};
 use vestal_policy::{Native, Policy, Registry};
 use vestal_result::Format;
 use vestal_result::bench::{Dispatch, Mechanism, Primitive};
+use vestal_workload::input::read_at_most;
 
 /// Which figure of what was measured is taken. None of them is a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +158,8 @@ struct Document {
     mechanisms: Vec<Mechanism>,
 }
 
+/// The largest result that is read; one with every figure has some hundred kilobytes.
+const BYTES_MAX: usize = 64 << 20;
 const MEASURE: &str = "measure it with `vestal bench primitives --format json > FILE`";
 
 impl From<Vec<Mechanism>> for Costs {
@@ -171,10 +174,15 @@ impl Costs {
     /// # Errors
     /// A file that cannot be read, or is no result of `bench primitives` or `bench overhead` with costs of mechanisms.
     pub fn read(path: &Path) -> Result<Self, CostsError> {
-        let text = std::fs::read_to_string(path).map_err(|error| CostsError {
-            why: format!("{}: {error}", path.display()),
+        let refused = |why: String| CostsError {
+            why: format!("{}: {why}", path.display()),
             help: "name a file that exists and can be read".to_owned(),
-        })?;
+        };
+        let bytes = read_at_most(path, BYTES_MAX).map_err(|error| refused(error.to_string()))?;
+        if bytes.len() > BYTES_MAX {
+            return Err(refused(format!("more than {BYTES_MAX} bytes")));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| refused("no UTF-8 text".to_owned()))?;
         Self::from_json(&text).map_err(|error| CostsError {
             why: format!("{}: {}", path.display(), error.why),
             ..error

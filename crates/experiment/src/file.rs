@@ -15,6 +15,8 @@ pub const FORMAT: &str = "vestal-experiment/1";
 /// The most sets of a point, and the most points of an experiment.
 const COUNT_MAX: u64 = 10_000_000;
 const POINTS_MAX: usize = 100_000;
+/// The most pairs of questions at all points together: each answer is compared with each other (some 300 MB).
+const PAIRS_MAX: usize = 5_000_000;
 const CHUNK_DEFAULT: u32 = 100;
 
 /// An experiment as its file describes it, checked.
@@ -130,14 +132,10 @@ impl Experiment {
                 read_axis((&recipe, is_named), source, name, value)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let points: usize = axes.iter().map(|axis| axis.values.len()).product();
         let sets = *raw.sets.as_ref();
-        let total = u64::from(sets).saturating_mul(points as u64);
-        if sets == 0 || points > POINTS_MAX || total > COUNT_MAX * 10 {
-            let found = format!("{sets} sets at {points} points");
-            let expected = "at least one set, at most 100000 points and 10^8 sets together";
-            return Err(wrong(raw.sets.span(), "sets", found, expected));
-        }
+        let (span, field) = (raw.sets.span(), "sets");
+        check_size(&raw, sets, &axes)
+            .map_err(|(found, expected)| wrong(span, field, found, expected))?;
         let chunk = raw
             .chunk
             .as_ref()
@@ -312,6 +310,29 @@ fn check_overheads(source: &Arc<Source>, raw: &Raw) -> Result<(), Diagnostics> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether this many sets, points and questions can be counted and kept; if not, what was found and what was expected.
+fn check_size(raw: &Raw, sets: u32, axes: &[Axis]) -> Result<(), (String, &'static str)> {
+    let lengths = axes.iter().map(|axis| axis.values.len());
+    let points = lengths.fold(1, usize::saturating_mul);
+    let total = u64::from(sets).saturating_mul(points as u64);
+    if sets == 0 || points > POINTS_MAX || total > COUNT_MAX * 10 {
+        let many = match points {
+            usize::MAX => "more points than can be counted".to_owned(),
+            points => format!("{points} points"),
+        };
+        let expected = "at least one set, at most 100000 points and 10^8 sets together";
+        return Err((format!("{sets} sets at {many}"), expected));
+    }
+    let questions = raw.tests.len() + raw.check.len() + raw.simulate.len() + raw.measure.len();
+    let pairs = questions.saturating_mul(questions).saturating_mul(points);
+    if pairs > PAIRS_MAX {
+        let found = format!("{questions} tests and simulations at {points} points");
+        let expected = "so few that the square of their number times the points is at most 5000000: each is compared with each";
+        return Err((found, expected));
+    }
+    Ok(())
 }
 
 /// The values that a parameter takes: one of the recipe, each of whose values it can have, or one that only
@@ -506,6 +527,28 @@ mod tests {
             assert!(first.to_string().contains(part), "{rest}: {first}");
             assert_eq!(first.code.to_string(), "V0700");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_or_kept_is_refused() {
+        let raw = |questions: usize| {
+            let tests = vec!["\"smc\""; questions].join(", ");
+            let text = HEAD.replace("\"smc\"", &tests);
+            read(&Source::new("x.toml", &text)).unwrap()
+        };
+        let axes = |lengths: &[usize]| -> Vec<Axis> {
+            let axis = |&length: &usize| Axis {
+                name: "x".to_owned(),
+                values: vec![String::new(); length],
+            };
+            lengths.iter().map(axis).collect()
+        };
+        // The product of these is a multiple of 2^64.
+        assert!(check_size(&raw(1), 3, &axes(&[1 << 16; 4])).is_err());
+        assert!(check_size(&raw(7), 3, &axes(&[100_000])).is_ok());
+        assert!(check_size(&raw(8), 3, &axes(&[100_000])).is_err());
+        assert!(check_size(&raw(50_000), 3, &[]).is_err());
+        assert!(check_size(&raw(1), 0, &[]).is_err());
     }
 
     #[test]

@@ -208,6 +208,19 @@ fn foreign(path: &Path, what: impl Into<String>) -> StoreError {
     }
 }
 
+/// Creates a file of our own: what is there under the name, left by a killed program or a link that somebody planted to have
+/// another file written over, is removed and not followed.
+fn create_anew(path: &Path) -> io::Result<File> {
+    let create = || File::options().write(true).create_new(true).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            create()
+        }
+        created => created,
+    }
+}
+
 /// The bytes of a file, if it is there.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
@@ -372,7 +385,7 @@ impl Store {
         let folder = path.parent().unwrap_or(&self.root);
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = folder.join(format!(".{file}.{}.tmp", std::process::id()));
-        let written = File::create(&temporary).and_then(|mut file| {
+        let written = create_anew(&temporary).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
         });

@@ -187,14 +187,18 @@ impl Refusal {
     }
 }
 
-/// The command that gives `program`, the one that runs, its capabilities. It need not be in the
-/// search path, nor be called `vestal`.
+/// The commands that give `program`, the one that runs, its capabilities, and those alone who are to have them: everyone
+/// who may execute it has real-time priorities then. Another group takes capabilities away, so it comes first. The program
+/// need not be in the search path, nor be called `vestal`.
 fn setcap(program: Option<&Path>) -> String {
     let program = program.map_or_else(
         || "PROGRAM".to_owned(),
         |path| format!("'{}'", path.display().to_string().replace('\'', "'\\''")),
     );
-    format!("sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}")
+    format!(
+        "sudo chgrp GROUP {program} && sudo chmod 750 {program} && sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}   \
+         (whoever may execute it has the right: GROUP alone)"
+    )
 }
 
 impl fmt::Display for Refusal {

@@ -40,21 +40,21 @@ pub fn drop_all() -> io::Result<()> {
 
 /// Keeps those of these capabilities that the calling thread has.
 fn drop_of(low: u32, high: u32) -> io::Result<()> {
-    let header = Header {
+    let mut header = Header {
         version: VERSION_3,
         pid: 0,
     };
     let mut halves = [Half::default(); 2];
-    // SAFETY: version 3 reads one header and writes two halves, which is what there is room for.
-    let outcome =
-        unsafe { libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) };
+    // SAFETY: version 3 reads one header and writes two halves, which is what there is room for; a kernel that knows another
+    // version writes that into the header.
+    let outcome = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))?;
     for (half, keep) in halves.iter_mut().zip([low, high]) {
         half.effective &= keep;
         half.permitted &= keep;
         half.inheritable &= keep;
     }
-    // SAFETY: version 3 reads one header and two halves.
-    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr()) };
+    // SAFETY: version 3 reads one header and two halves, and the header may be written as above.
+    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) };
     checked(libc::c_int::try_from(outcome).unwrap_or(-1))
 }

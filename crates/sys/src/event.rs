@@ -1,10 +1,8 @@
-//! Other ways to wait and to meet than the run uses, for the table of primitives.
+//! Other ways to wait than the run uses, for the table of primitives.
 
 use super::clock::libc_timespec;
 use super::{checked, owned};
-use std::cell::UnsafeCell;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
@@ -67,49 +65,5 @@ impl TimerFd {
             libc::read(fd, (&raw mut count).cast(), 8);
         }
         Ok(())
-    }
-}
-
-/// The barrier of the C library.
-pub struct PthreadBarrier(Box<UnsafeCell<libc::pthread_barrier_t>>);
-
-// SAFETY: a pthread barrier is made to be shared; it stays at its place in the box.
-unsafe impl Send for PthreadBarrier {}
-// SAFETY: as above.
-unsafe impl Sync for PthreadBarrier {}
-
-impl PthreadBarrier {
-    /// For so many threads.
-    ///
-    /// # Errors
-    /// What the library says.
-    pub fn new(threads: u32) -> io::Result<Self> {
-        // SAFETY: the type consists of bytes, for which zeroes are a value; it is initialised below.
-        let barrier = unsafe { MaybeUninit::<libc::pthread_barrier_t>::zeroed().assume_init() };
-        let barrier = Self(Box::new(UnsafeCell::new(barrier)));
-        // SAFETY: the place is valid and stays where it is.
-        let error = unsafe { libc::pthread_barrier_init(barrier.0.get(), ptr::null(), threads) };
-        if error == 0 {
-            Ok(barrier)
-        } else {
-            Err(io::Error::from_raw_os_error(error))
-        }
-    }
-
-    /// Waits for all others.
-    pub fn wait(&self) {
-        // SAFETY: initialised by `new`.
-        unsafe {
-            libc::pthread_barrier_wait(self.0.get());
-        }
-    }
-}
-
-impl Drop for PthreadBarrier {
-    fn drop(&mut self) {
-        // SAFETY: initialised by `new`; no thread waits, because none borrows it any more.
-        unsafe {
-            libc::pthread_barrier_destroy(self.0.get());
-        }
     }
 }

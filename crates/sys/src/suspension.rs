@@ -88,6 +88,8 @@ pub fn behind<T>(gate: &Gate<'_>, body: impl FnOnce() -> T) -> T {
         fn drop(&mut self) {
             compiler_fence(Ordering::SeqCst);
             OWN.set(self.0);
+            // Nobody frees what the pointer led to before a handler can no longer find it.
+            compiler_fence(Ordering::SeqCst);
         }
     }
     // The borrow outlives `_behind`, which is on this stack and cannot be forgotten.

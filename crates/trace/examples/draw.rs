@@ -26,5 +26,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for record in trace {
         sink.put(record?);
     }
-    Ok(sink.finish()?)
+    sink.finish().into_iter().collect::<Result<_, _>>()?;
+    Ok(())
 }

@@ -176,12 +176,31 @@ struct View<'a> {
 /// Lines longer than this many bytes are not shown: they are no text that a person wrote.
 const EXCERPT_LINE_BYTES_MAX: usize = 400;
 
-/// The text with each control character replaced by as many question marks as it has bytes: places
+/// Whether a character steers what shows it, or takes part in it without being seen: controls, those of the direction of text
+/// (with which a line reads otherwise than it is), those without width, and the marks of lines and paragraphs.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// The text with each character that is not seen replaced by as many question marks as it has bytes: places
 /// stay where they are, and nothing in a file can steer the reader's terminal.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() && !matches!(c, '\n' | '\t' | '\r') {
+        if is_unseen(c) && !matches!(c, '\n' | '\t' | '\r') {
             shown.extend(std::iter::repeat_n('?', c.len_utf8()));
         } else {
             shown.push(c);
@@ -410,7 +429,7 @@ pub fn quote(text: &str) -> String {
     let mut shown: String = text
         .chars()
         .take(QUOTE_CHARS_MAX)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| if is_unseen(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(QUOTE_CHARS_MAX).is_some() {
         shown.push('…');

@@ -3,6 +3,8 @@
 use crate::codes;
 use crate::diagnostic::{Diagnostics, Sink};
 use crate::source::{Source, Span};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +25,10 @@ impl Source {
                 codes::FILE_TOO_LARGE,
                 Span::default(),
                 "",
-                format!("{} bytes", bytes.len()),
+                match bytes.len() - FILE_BYTES_MAX {
+                    1 => format!("more than {FILE_BYTES_MAX} bytes"),
+                    _ => format!("{} bytes", bytes.len()),
+                },
                 format!("at most {FILE_BYTES_MAX} bytes"),
                 "split the file, or check that it is the one you meant",
             ));
@@ -52,13 +57,24 @@ impl Source {
     }
 }
 
-/// Reads a file from disk: the only place of this crate that touches the file system.
+/// The first bytes of a file, one more than `most` if it has more: a device or a pipe may have no end.
+///
+/// # Errors
+/// What the system says where it cannot be read.
+pub fn read_at_most(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).map_or(u64::MAX, |most| most.saturating_add(1));
+    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a file from disk: with [`read_at_most`] the only place of this crate that touches the file system.
 ///
 /// # Errors
 /// `V0001` if the file cannot be read, else as [`Source::from_bytes`].
 pub fn read_file(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     let name = path.display().to_string();
-    match std::fs::read(path) {
+    match read_at_most(path, FILE_BYTES_MAX) {
         Ok(bytes) => Source::from_bytes(&name, &bytes),
         Err(error) => Err(Sink::single(
             Source::new(&name, ""),
@@ -86,5 +102,14 @@ mod tests {
         );
         assert_eq!(first.found, "byte 0xff");
         assert!(Source::from_bytes("x", &vec![b' '; FILE_BYTES_MAX + 1]).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_without_end_is_too_large() {
+        let error = read_file(Path::new("/dev/zero")).unwrap_err();
+        let first = &error.list()[0];
+        assert_eq!(first.code, codes::FILE_TOO_LARGE);
+        assert_eq!(first.found, "more than 16777216 bytes");
     }
 }

@@ -213,7 +213,10 @@ impl Searches {
         match found {
             Ok(greatest) => Bound::Found(greatest),
             Err(Stop::Exceeds(response)) => Bound::AtLeast(response),
-            Err(Stop::OutOfSteps) => Bound::AtLeast(limit.saturating_add(1)),
+            Err(Stop::OutOfSteps) => {
+                self.set_undecided();
+                Bound::Undecided
+            }
         }
     }
 }
@@ -236,6 +239,7 @@ impl Path<'_> {
     pub(crate) fn descend(&mut self, level: usize, response: Bound) -> Result<Option<u64>, Stop> {
         match response {
             Bound::AtLeast(response) => Err(Stop::Exceeds(response)),
+            Bound::Undecided => Err(Stop::OutOfSteps),
             Bound::Found(response) if level == self.target => {
                 self.reached = self.reached.max(response);
                 Ok(None)
@@ -297,7 +301,7 @@ impl Path<'_> {
                 demand.raise(index, row.wcet[mode]);
             }
             bound = demand.solve(below, self.limit);
-            if let Bound::AtLeast(_) = bound {
+            if !matches!(bound, Bound::Found(_)) {
                 break;
             }
         }

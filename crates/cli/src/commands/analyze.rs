@@ -9,14 +9,16 @@ use crate::commands::overheads::{Source, Taken};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::output::{Output, Painter, Style};
+use crate::place;
 use crate::progress::Progress;
 use crate::quantity::{exact, first_few};
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
 use crate::table::{Grid, styled};
+use crate::whole;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vestal_analysis::{
     Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Problem, Test, Verdict,
 };
@@ -40,6 +42,12 @@ pub(crate) struct TestResult {
 }
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
+    if let Some(path) = &args.emit {
+        let others = [&args.parameters, &args.overheads.overheads];
+        let others = others.into_iter().flatten().map(PathBuf::as_path);
+        let inputs = std::iter::once(args.file.as_path()).chain(others);
+        place::check_no_input(&writing(path), None, path, inputs)?;
+    }
     let named = named_tests(args)?;
     let overheads = Source::of_file(&args.overheads)?;
     let set = input::task_set(&args.file, output)?;
@@ -227,12 +235,15 @@ fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
     }
 }
 
+fn writing(path: &Path) -> String {
+    format!("write parameters to {}", path.display())
+}
+
 /// Writes parameters for `--parameters`.
 fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        let what = format!("write parameters to {}", path.display());
+    whole::write(path, text.as_bytes()).map_err(|error| {
         let help = "name a file in a directory that exists and can be written";
-        Failure::input(what, error.to_string()).with_help(help)
+        Failure::written(writing(path), None, &error).with_help(help)
     })?;
     output.note(&format!("wrote the parameters to {}", path.display()));
     Ok(())

@@ -47,7 +47,9 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
         SIMULATE,
     );
     let session = Session::with_set(&world, set, output)?;
-    let simulation = simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
+    let (simulation, unwritten) =
+        simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
+    unwritten.map_or(Ok(()), Err)?;
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(&session, output));
 
@@ -129,7 +131,10 @@ fn for_real(
         Err(failure) => return Err(failure),
     };
     run::show(&real, session, output);
-    Ok((Some(real), None))
+    match real.unwritten {
+        Some(failure) => Err(failure),
+        None => Ok((Some(real), None)),
+    }
 }
 
 /// Where the traces and the page go.

@@ -123,7 +123,7 @@ pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
-        Failure::input(format!("write {}", path.display()), error.to_string())
+        Failure::written(format!("write {}", path.display()), None, &error)
             .with_help("existing files are not replaced: name a new directory, or remove the file")
     })
 }

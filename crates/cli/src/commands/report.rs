@@ -5,9 +5,10 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
 use crate::names::VERSION;
 use crate::output::Output;
+use crate::place;
 use crate::registry::registry;
 use crate::whole;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use vestal_report::recording::ITEMS_MAX;
@@ -68,15 +69,11 @@ pub(crate) fn write_page(
     inputs: &[PathBuf],
 ) -> Result<usize, Failure> {
     let what = format!("write the page {}", path.display());
-    let place = fs::canonicalize(path).ok();
-    let same = |input: &&PathBuf| place.is_some() && fs::canonicalize(input).ok() == place;
-    if let Some(input) = inputs.iter().find(same) {
-        let why = format!("V0825: it would overwrite the input {}", input.display());
-        return Err(Failure::input(what, why).with_help("name another file with -o"));
-    }
+    let inputs = inputs.iter().map(PathBuf::as_path);
+    place::check_no_input(&what, Some("V0825"), path, inputs)?;
     let page = report.page(&Catalogue).map_err(refused(what.clone()))?;
     whole::write(path, page.as_bytes()).map_err(|error| {
-        Failure::input(what, format!("V0825: {error}"))
+        Failure::written(what, Some("V0825"), &error)
             .with_help("name a file in a directory that exists and can be written")
     })?;
     Ok(page.len())

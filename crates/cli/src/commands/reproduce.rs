@@ -136,7 +136,7 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(&path, text))
-        .map_err(|error| Failure::input(format!("write {}", path.display()), error.to_string()))
+        .map_err(|error| Failure::written(format!("write {}", path.display()), None, &error))
 }
 
 /// Computes a figure of one task set and writes everything about it.
@@ -177,7 +177,8 @@ fn of_one_run(
     let session = Session::open(registry(), &world, "simulate", output)?;
     let traces = [drawing::PLOT].into_iter().chain(drawing::TRACES);
     let traces: Vec<_> = traces.map(|name| place.join(name)).collect();
-    simulate::run(&session, Dispatch::Managed, &traces, output)?;
+    let (_, unwritten) = simulate::run(&session, Dispatch::Managed, &traces, output)?;
+    unwritten.map_or(Ok(()), Err)?;
     write(&place, CLAIMS, &drawn.outcome.page)?;
     Ok(drawn.outcome)
 }

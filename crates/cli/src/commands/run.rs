@@ -15,7 +15,7 @@ use vestal_workload::model::DeviceKind;
 use vestal_workload::quantity::parse_time;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
-    tracing::check(&args.traces)?;
+    tracing::check(&args.traces, args.world.inputs())?;
     let policy = find_policy(&args.world.policy, "run a task set")?;
     let settings = settings(args, policy)?;
     if settings.watch {
@@ -29,6 +29,10 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let run = real::execute(&session, &settings, &args.traces, output)?;
     show(&run, &session, output);
     output.json(&run.result.run)?;
+    if let Some(failure) = &run.unwritten {
+        output.complaint(failure);
+        return Ok(failure.exit);
+    }
     Ok(exit(run.result.broken(), args.tolerate_stolen_time))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{RegenerateArgs, SweepArgs};
 use crate::commands::generate;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome, is_full};
 use crate::input;
 use crate::interrupt;
 use crate::names::VERSION;
@@ -220,6 +220,9 @@ pub(crate) fn store_failure(error: StoreError) -> Failure {
     let what = "use the result directory";
     let why = error.to_string();
     match error {
+        StoreError::Io { error, .. } if is_full(&error) => Failure::machine(what, why).with_help(
+            "make room on the disk, then go on with --resume; nothing that was written is lost",
+        ),
         StoreError::Io { .. } => Failure::input(what, why)
             .with_help("name a directory that can be written; nothing that was written is lost"),
         StoreError::Foreign { .. } => Failure::input(what, why)

@@ -85,9 +85,8 @@ pub(crate) fn execute(
     drop(progress);
     let shown = view.map(View::close).transpose();
     let report = report.map_err(|error| failure(session, error))?;
-    if let Some(files) = lock(&files).take() {
-        files.finish(output)?;
-    }
+    let written = lock(&files).take();
+    let unwritten = written.and_then(|files| files.finish(output));
     let mut result = outcome::result(session, settings, &report);
     let rows = devices.rows(&report);
     result.run.devices = rows.map_err(|error| failure(session, error))?;
@@ -104,6 +103,7 @@ pub(crate) fn execute(
         machine: machine_lines(session, &report, settings),
         warnings,
         result,
+        unwritten,
     })
 }
 
@@ -141,6 +141,7 @@ fn recording(
         Ok(Box::new(move |records: &[Record]| {
             if let Some(files) = lock(&files).as_mut() {
                 records.iter().for_each(|record| files.put(*record));
+                files.keep_up();
             }
             if let Some(view) = &mut view {
                 view(records);

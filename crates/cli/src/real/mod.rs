@@ -1,5 +1,6 @@
 //! Real runs: what the command line may ask of this machine, and what comes back.
 
+use crate::failure::Failure;
 use crate::report::RunResult;
 use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
@@ -236,4 +237,6 @@ pub(crate) struct RealRun {
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.
     pub(crate) warnings: Vec<String>,
+    /// Why a trace could not be written; the numbers hold all the same.
+    pub(crate) unwritten: Option<Failure>,
 }

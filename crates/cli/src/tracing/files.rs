@@ -1,30 +1,40 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, said_meanwhile};
+use crate::place;
 use crate::whole::Unfinished;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use vestal_trace::write::{Options, WriterSink};
 use vestal_trace::{Format, Header, Record, Sink, writer};
 
 /// How much is gathered before the operating system is asked to write it.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Whether traces can be written under these names, as far as that can be said without writing.
+/// Whether traces of what is read from `inputs` can be written under these names, as far as that can be said without writing.
 ///
 /// # Errors
-/// An extension that names no format, or one file named twice.
-pub(crate) fn check(paths: &[PathBuf]) -> Result<(), Failure> {
-    for (place, path) in paths.iter().enumerate() {
+/// An extension that names no format, one file named twice, or one that is an input.
+pub(crate) fn check<'a>(
+    paths: &[PathBuf],
+    inputs: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
+) -> Result<(), Failure> {
+    let inputs = inputs.into_iter();
+    for (number, path) in paths.iter().enumerate() {
         if let Err(unknown) = Format::from_path(path) {
             return Err(Failure::input(what(path), unknown.to_string()).with_help(
                 "the extension of the file's name says which format to write; `vestal explain V0811` \
                  lists them",
             ));
         }
-        if paths.iter().take(place).any(|before| before == path) {
+        place::check_no_input(&what(path), None, path, inputs.clone())?;
+        if paths[..number]
+            .iter()
+            .any(|before| place::is_same(before, path))
+        {
             return Err(Failure::input(what(path), "it is named twice")
                 .with_help("give each trace a file of its own"));
         }
@@ -32,12 +42,22 @@ pub(crate) fn check(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Traces being written: one stream of records, in as many formats as were asked for.
+/// Traces being written: one stream of records, in as many formats as were asked for. Each second they are handed to the
+/// operating system, and one that cannot be written is said at once; neither ends what is traced.
 #[derive(Debug)]
 pub(crate) struct TraceFiles {
     sink: WriterSink,
     files: Vec<Unfinished>,
+    flushed: Instant,
+    /// How many records came since somebody looked at the clock.
+    unlooked: u32,
 }
+
+/// So long records may stay in this process.
+const FLUSHED_EACH: Duration = Duration::from_secs(1);
+
+/// How many records come without a look at the clock.
+const RECORDS_A_LOOK: u32 = 1024;
 
 /// Files that exist under their temporary names, and are empty: that they can be written is known
 /// before anything runs, what their header says perhaps only later.
@@ -50,7 +70,7 @@ impl Reserved {
     /// # Errors
     /// A name without a format, or a place where nothing can be written; no file is left then.
     pub(crate) fn new(paths: &[PathBuf]) -> Result<Self, Failure> {
-        check(paths)?;
+        check(paths, [])?;
         let mut files = Vec::new();
         for path in paths {
             let Ok(format) = Format::from_path(path) else {
@@ -73,6 +93,8 @@ impl Reserved {
         let mut traces = TraceFiles {
             sink: WriterSink::new(),
             files: Vec::new(),
+            flushed: Instant::now(),
+            unlooked: 0,
         };
         for (unfinished, format, file) in self.0 {
             traces.files.push(unfinished);
@@ -93,41 +115,85 @@ impl TraceFiles {
     pub(crate) fn create(paths: &[PathBuf], header: &Header) -> Result<Self, Failure> {
         Reserved::new(paths)?.begin(header).map_err(|error| {
             let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-            unwritten(&names, &error)
+            let what = format!("write the trace {}", names.join(", "));
+            Failure::machine(what, format!("V0812: {error}"))
+                .with_help("make room on the disk, or trace a shorter run")
         })
     }
 
-    /// Ends the traces and gives them their names.
-    ///
-    /// # Errors
-    /// What could not be written, now or before; such a trace does not get its name.
-    pub(crate) fn finish(self, output: &Output) -> Result<(), Failure> {
-        let Self { sink, files } = self;
-        let names: Vec<String> = files.iter().map(|file| shown(file.path())).collect();
-        sink.finish().map_err(|error| unwritten(&names, &error))?;
-        for (file, name) in files.into_iter().zip(names) {
-            file.complete().map_err(|error| {
-                Failure::input(format!("write the trace {name}"), format!("V0812: {error}"))
-                    .with_help("name a file that does not exist yet, or can be replaced")
-            })?;
-            output.note(&format!("wrote the trace {name}"));
+    /// Flushes them if it is time to.
+    pub(crate) fn keep_up(&mut self) {
+        self.unlooked = 0;
+        if self.flushed.elapsed() >= FLUSHED_EACH {
+            self.flushed = Instant::now();
+            if !self.sink.flush() {
+                self.say_failures();
+            }
         }
-        Ok(())
+    }
+
+    /// Says which cannot be written, as soon as that is known.
+    fn say_failures(&self) {
+        for (file, failed) in self.files.iter().zip(self.sink.failed()) {
+            if let Some(error) = failed {
+                said_meanwhile(&format!(
+                    "{} can no longer be written: {error}; what is traced goes on",
+                    shown(file.path())
+                ));
+            }
+        }
+    }
+
+    /// Ends the traces and gives them their names. What could not be written, now or before, is what this gives, of several
+    /// the first: such a trace does not get its name, and what there is of it is kept.
+    #[must_use]
+    pub(crate) fn finish(self, output: &Output) -> Option<Failure> {
+        let Self { sink, files, .. } = self;
+        let mut failure = None;
+        for (file, written) in files.into_iter().zip(sink.finish()) {
+            let name = shown(file.path());
+            let found = match written {
+                Err(error) => unwritten(file, &error),
+                Ok(()) => match file.complete() {
+                    Ok(()) => {
+                        output.note(&format!("wrote the trace {name}"));
+                        continue;
+                    }
+                    Err(error) => {
+                        Failure::written(format!("write the trace {name}"), Some("V0812"), &error)
+                            .with_help("name a file that does not exist yet, or can be replaced")
+                    }
+                },
+            };
+            failure = failure.or(Some(found));
+        }
+        failure
     }
 }
 
 impl Sink for TraceFiles {
     fn put(&mut self, record: Record) {
-        self.sink.put(record);
+        if !self.sink.try_put(record) {
+            self.say_failures();
+        }
+        self.unlooked += 1;
+        if self.unlooked == RECORDS_A_LOOK {
+            self.keep_up();
+        }
     }
 }
 
-fn unwritten(names: &[String], error: &io::Error) -> Failure {
-    Failure::machine(
-        format!("write the trace {}", names.join(", ")),
-        format!("V0812: {error}"),
-    )
-    .with_help("make room on the disk, or trace a shorter run")
+fn unwritten(file: Unfinished, error: &io::Error) -> Failure {
+    let what = what(file.path());
+    let failure = Failure::machine(what, format!("V0812: {error}"))
+        .with_help("make room on the disk, or trace a shorter run");
+    match file.keep() {
+        Some(kept) => failure.with_help(format!(
+            "what was written until then is in {}",
+            kept.display()
+        )),
+        None => failure,
+    }
 }
 
 fn what(path: &Path) -> String {
@@ -143,12 +209,12 @@ mod tests {
     use super::*;
     use crate::args::Format as PrintFormat;
     use std::{fs, process};
-    use vestal_core::Instant;
-    use vestal_trace::What;
+    use vestal_core::Instant as At;
+    use vestal_trace::{Trace, What};
 
     fn end() -> Record {
         Record {
-            at: Instant::EPOCH,
+            at: At::EPOCH,
             what: What::End { facts: 0 },
         }
     }
@@ -172,13 +238,40 @@ mod tests {
             TraceFiles::create(std::slice::from_ref(&path), &Header::new("amc")).unwrap();
         whole.put(end());
         let output = Output::new(PrintFormat::Json);
-        whole.finish(&output).unwrap();
+        assert!(whole.finish(&output).is_none());
         assert!(
             fs::read_to_string(&path)
                 .unwrap()
                 .ends_with("# records 1\n")
         );
         assert_eq!(names(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_second_later_a_killed_program_leaves_what_it_recorded() {
+        let folder = std::env::temp_dir().join(format!("vestal-flushed-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("x.vtrace");
+        let mut traces = TraceFiles::create(&[path], &Header::new("amc")).unwrap();
+        let written = || {
+            let names = fs::read_dir(&folder).unwrap();
+            let part = names.map(|name| name.unwrap().path()).next().unwrap();
+            let bytes = fs::read(part).unwrap();
+            let Ok(trace) = Trace::vtrace(bytes.as_slice()) else {
+                return 0;
+            };
+            trace.filter(Result::is_ok).count()
+        };
+        for _ in 0..3 {
+            traces.put(end());
+        }
+        traces.keep_up();
+        assert_eq!(written(), 0);
+        traces.flushed = traces.flushed.checked_sub(FLUSHED_EACH).unwrap();
+        traces.keep_up();
+        assert_eq!(written(), 3);
+        drop(traces);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -18,6 +18,9 @@ mod hsf;
 mod interface;
 mod io_amc;
 mod job_orders;
+#[cfg(target_os = "linux")]
+mod kept;
+mod limits;
 mod mc2;
 mod mechanisms;
 mod overheads;

@@ -32,6 +32,10 @@ impl<W: Write + Send> TraceWriter for Writer<W> {
         writeln!(self.out, "{record}")
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         writeln!(self.out, "{TRAILER}{}", self.records)?;
         self.out.flush()

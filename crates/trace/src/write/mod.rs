@@ -147,6 +147,13 @@ pub trait TraceWriter: Send {
     /// What the output reports.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
+    /// Hands what was recorded so far to the operating system, as far as the format can be written from front to back: whoever
+    /// reads the file of a program that was killed finds it.
+    ///
+    /// # Errors
+    /// What the output reports.
+    fn flush(&mut self) -> io::Result<()>;
+
     /// Writes what has to stand at the end, and flushes.
     ///
     /// # Errors
@@ -201,6 +208,11 @@ impl<W: Write + Send> TraceWriter for Drawing<W> {
         Ok(())
     }
 
+    /// A drawing is made when everything is known.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         let mut out = self.out;
         let text = (self.draw)(self.collector.finish());
@@ -209,11 +221,12 @@ impl<W: Write + Send> TraceWriter for Drawing<W> {
     }
 }
 
-/// A sink that writes to several writers and keeps the first error until the end.
+/// A sink that writes to several writers; one that fails writes nothing more, and costs the others nothing.
 #[derive(Default)]
 pub struct WriterSink {
     writers: Vec<Box<dyn TraceWriter>>,
-    failed: Option<io::Error>,
+    /// Of each writer what it failed with.
+    failed: Vec<Option<io::Error>>,
 }
 
 impl WriterSink {
@@ -226,32 +239,51 @@ impl WriterSink {
     /// Adds a writer.
     pub fn add(&mut self, writer: Box<dyn TraceWriter>) {
         self.writers.push(writer);
+        self.failed.push(None);
     }
 
-    /// Ends every writer.
-    ///
-    /// # Errors
-    /// The first error of any writer, at any time.
-    pub fn finish(self) -> io::Result<()> {
-        let mut outcome = self.failed.map_or(Ok(()), Err);
-        for writer in self.writers {
-            outcome = outcome.and(writer.finish());
+    /// What each writer failed with so far, in the order in which they were added.
+    #[must_use]
+    pub fn failed(&self) -> &[Option<io::Error>] {
+        &self.failed
+    }
+
+    /// Flushes every writer. Whether all that were fine before are so still.
+    pub fn flush(&mut self) -> bool {
+        self.each(|writer| writer.flush())
+    }
+
+    /// Ends every writer that has not failed, and says what became of each, in the order in which they were added.
+    #[must_use]
+    pub fn finish(self) -> Vec<io::Result<()>> {
+        let ended = self.writers.into_iter().zip(self.failed);
+        let ended = ended.map(|(writer, failed)| failed.map_or_else(|| writer.finish(), Err));
+        ended.collect()
+    }
+
+    /// Whether it went well with each writer that has not failed before.
+    fn each(&mut self, mut does: impl FnMut(&mut dyn TraceWriter) -> io::Result<()>) -> bool {
+        let mut fine = true;
+        for (writer, failed) in self.writers.iter_mut().zip(&mut self.failed) {
+            if failed.is_none()
+                && let Err(error) = does(writer.as_mut())
+            {
+                *failed = Some(error);
+                fine = false;
+            }
         }
-        outcome
+        fine
     }
 }
 
 impl Sink for WriterSink {
     fn put(&mut self, record: Record) {
-        if self.failed.is_some() {
-            return;
-        }
-        for writer in &mut self.writers {
-            if let Err(error) = writer.record(&record) {
-                self.failed = Some(error);
-                return;
-            }
-        }
+        self.try_put(record);
+    }
+
+    /// Whether it was written by each writer that was fine before.
+    fn try_put(&mut self, record: Record) -> bool {
+        self.each(|writer| writer.record(&record))
     }
 }
 

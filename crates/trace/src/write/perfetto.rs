@@ -377,6 +377,10 @@ impl<W: Write + Send> TraceWriter for Writer<W> {
         items.try_for_each(|(at, item)| self.item(at, item))
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         let mut items = self.timeline.end().into_iter();
         items.try_for_each(|(at, item)| self.item(at, item))?;

@@ -8,6 +8,7 @@ use super::TraceWriter;
 use crate::header::Header;
 use crate::record::Record;
 use crate::timeline::{Item, Timeline};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use vestal_core::{CpuId, Instant, Level, TaskId};
 
@@ -69,14 +70,9 @@ impl<W: Write> Writer<W> {
             let id = name(self.modes + usize::from(cpu));
             writeln!(out, "$var reg 16 {id} cpu{cpu} $end")?;
         }
-        for (number, task) in header.tasks.iter().enumerate() {
-            let level = header.level_name(task.criticality);
-            writeln!(
-                out,
-                "$scope module {}_{} $end",
-                word(&task.name),
-                word(&level)
-            )?;
+        let scopes = scopes(header);
+        for number in 0..header.tasks.len() {
+            writeln!(out, "$scope module {} $end", scopes[number])?;
             for (signal, (kind, what)) in OF_TASK.iter().enumerate() {
                 let id = name(first + number * signals + signal);
                 writeln!(out, "$var {kind} 1 {id} {what} $end")?;
@@ -206,6 +202,10 @@ impl<W: Write + Send> TraceWriter for Writer<W> {
         items.try_for_each(|(at, item)| self.item(at, item))
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         let mut items = self.timeline.end().into_iter();
         items.try_for_each(|(at, item)| self.item(at, item))?;
@@ -227,6 +227,32 @@ fn name(mut number: usize) -> String {
         }
         number -= 1;
     }
+}
+
+/// What the scope of each task is called: its name and level, and its number where that would be the name of another one, too.
+fn scopes(header: &Header) -> Vec<String> {
+    let plain = header.tasks.iter().map(|task| {
+        let level = header.level_name(task.criticality);
+        format!("{}_{}", word(&task.name), word(&level))
+    });
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let mut scopes: Vec<String> = plain.collect();
+    for scope in &scopes {
+        *taken.entry(scope.clone()).or_default() += 1;
+    }
+    for (number, scope) in scopes.iter_mut().enumerate() {
+        if taken.get(scope.as_str()).is_none_or(|tasks| *tasks == 1) {
+            continue;
+        }
+        // The number alone may make it the name of a task that is called so.
+        let mut longer = format!("{scope}_{number}");
+        while taken.contains_key(&longer) {
+            longer.push('_');
+        }
+        taken.insert(longer.clone(), 1);
+        *scope = longer;
+    }
+    scopes
 }
 
 /// A name without white space and what viewers take for structure.

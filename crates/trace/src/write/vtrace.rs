@@ -91,6 +91,11 @@ impl<W: Write + Send> TraceWriter for Writer<W> {
         Ok(())
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.flush_frame()?;
+        self.out.flush()
+    }
+
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.flush_frame()?;
         let records = self.records.to_le_bytes();

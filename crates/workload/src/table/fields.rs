@@ -2,7 +2,7 @@
 
 use super::names::Written;
 use crate::codes;
-use crate::diagnostic::{Sink, did_you_mean, one_of, quote};
+use crate::diagnostic::{Sink, did_you_mean, is_unseen, one_of, quote};
 use crate::number::{Decimal, NumberError, Ratio};
 use crate::quantity::{TimeError, Unit, time_from_number, time_from_text};
 use crate::source::{Place, Span};
@@ -150,7 +150,7 @@ impl<'n> Fields<'n> {
 fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.trim() == text
-        && !text.chars().any(char::is_control)
+        && !text.chars().any(is_unseen)
         && text.chars().nth(NAME_CHARS_MAX).is_none()
 }
 
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A name: not empty, without control characters, not too long, not padded with blanks.
+    /// A name: not empty, without characters that are not seen, not too long, not padded with blanks.
     pub(crate) fn name(&mut self, node: &Node, field: &str) -> Option<String> {
         let text = self.text(node, field)?;
         if is_name(text) {

@@ -7,8 +7,24 @@ use crate::source::{Source, Span};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
+use vestal_core::model::TASKS_MAX;
+
+/// So many headers of tables in lists are read: twice what any list may have. What a parser makes of more takes memory
+/// out of all proportion to the file.
+const HEADERS_MAX: usize = 2 * TASKS_MAX;
 
 pub(super) fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
+    if let Some((at, _)) = source.text.match_indices("[[").nth(HEADERS_MAX) {
+        sink.error(
+            codes::TOO_MANY,
+            Span::new(at, at + 2),
+            "",
+            format!("more than {HEADERS_MAX} times `[[`"),
+            format!("lists of at most {TASKS_MAX} tables"),
+            "split the file",
+        );
+        return None;
+    }
     match DeTable::parse(&source.text) {
         Ok(table) => {
             let span = span(&table.span());

@@ -126,7 +126,7 @@ impl Walk<'_, '_> {
             if bounded {
                 match self.search.innermost.solve(0, self.path.limit) {
                     Bound::Found(bound) => settled = self.path.settles(bound),
-                    Bound::AtLeast(_) => bounded = false,
+                    Bound::AtLeast(_) | Bound::Undecided => bounded = false,
                 }
             }
             if !settled {

@@ -112,7 +112,7 @@ pub fn response(
     for level in 0..=level.index() {
         match bounds.at(&set, level, limit.as_nanos()) {
             Bound::Found(nanos) => greatest = Some(Duration::from_nanos(nanos)),
-            Bound::AtLeast(_) => return None,
+            Bound::AtLeast(_) | Bound::Undecided => return None,
         }
     }
     greatest

@@ -119,7 +119,7 @@ impl Bounds for DegradedBounds<'_> {
         }
         for now in 0..level {
             let found = self.demand.solve(0, limit);
-            if matches!(found, Bound::AtLeast(_)) {
+            if !matches!(found, Bound::Found(_)) {
                 return found;
             }
             for (index, row) in set.iter().enumerate() {

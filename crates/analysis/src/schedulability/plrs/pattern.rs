@@ -15,6 +15,7 @@
 //! A bound that would make the pattern longer than [`JOBS_MAX`] jobs is not sought.
 
 use crate::demand::{Bound, Demand};
+use crate::fixed_priority::OUT_OF_STEPS;
 use crate::outcome::Reason;
 use crate::problem::{Problem, Row};
 use crate::rational::Bracket;
@@ -132,6 +133,7 @@ impl Pattern {
         match self.demand.solve(0, limit) {
             Bound::Found(busy) => Ok(busy),
             Bound::AtLeast(_) => Err(too_long(level)),
+            Bound::Undecided => Err(OUT_OF_STEPS),
         }
     }
 }

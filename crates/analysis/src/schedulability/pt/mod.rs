@@ -157,6 +157,7 @@ fn greatest(order: &[Sliced], position: usize, level: usize, demand: &mut Sliced
         match demand.solve(row_limit(task, start)) {
             Bound::Found(window) => greatest = greatest.max(start.saturating_add(window)),
             Bound::AtLeast(window) => return Bound::AtLeast(start.saturating_add(window)),
+            Bound::Undecided => return Bound::Undecided,
         }
     }
     Bound::Found(greatest)

@@ -28,6 +28,7 @@
 //! Slow twin: `pt::oracle::server_response`.
 
 use crate::assumptions::trivially_infeasible;
+use crate::fixed_point::least_fixed_point;
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::parameters::task_id;
 use crate::problem::Problem;
@@ -77,26 +78,19 @@ fn server(task: &Sliced) -> (u64, u64) {
     )
 }
 
-/// Whether the server at this position of the order gets its capacity in each period.
+/// Whether the server at this position of the order gets its capacity in each period; not where that takes too many steps to see.
 fn keeps_its_period(order: &[Sliced], position: usize) -> bool {
     let (period, capacity) = server(&order[position]);
-    let mut window = capacity;
-    loop {
-        if window > period {
-            return false;
-        }
+    let needed = |window: u64| {
         let others = order[..position].iter().map(|other| {
             let (period, capacity) = server(other);
             let jitter = period.saturating_sub(capacity);
             let count = window.saturating_add(jitter).div_ceil(period);
             count.saturating_mul(capacity)
         });
-        let next = others.fold(capacity, u64::saturating_add);
-        if next == window {
-            return true;
-        }
-        window = next;
-    }
+        others.fold(capacity, u64::saturating_add)
+    };
+    capacity <= period && least_fixed_point(capacity, period, needed).is_ok()
 }
 
 /// When the least supply covers C(level), if by the deadline.

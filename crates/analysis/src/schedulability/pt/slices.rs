@@ -14,7 +14,7 @@
 //! other words g_j is subadditive, g_j(a + b) <= g_j(a) + g_j(b); the tests try all small cases.
 
 use crate::charge::{Charge, Charged, Paid};
-use crate::demand::Bound;
+use crate::demand::{Bound, PASSES_MAX};
 use crate::order::priorities_of;
 use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
@@ -288,9 +288,10 @@ impl SlicedDemand {
         self.window = self.window.saturating_add(time);
     }
 
-    /// Counts further slices until the window is a fixed point or exceeds `limit`.
+    /// Counts further slices until the window is a fixed point or exceeds `limit`, or until it is not
+    /// decided after [`PASSES_MAX`] passes.
     pub(crate) fn solve(&mut self, limit: u64) -> Bound {
-        loop {
+        for _ in 0..PASSES_MAX {
             if self.window > limit {
                 return Bound::AtLeast(self.window);
             }
@@ -305,6 +306,7 @@ impl SlicedDemand {
             }
             self.window = window;
         }
+        Bound::Undecided
     }
 }
 

@@ -1,6 +1,7 @@
 //! Wrong ways to prove zero-slack instants.
 
 use crate::assumptions::trivially_infeasible;
+use crate::demand::Bound;
 use crate::fixed_priority::excess;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
@@ -92,7 +93,7 @@ fn instants(order: &[Row], mistake: Mistake) -> Result<Vec<u64>, Reason> {
         let Some((row, level)) = failed else {
             return Ok(instants);
         };
-        why = why.or(Some(excess(row, level, row.deadline + 1)));
+        why = why.or(Some(excess(row, level, Bound::AtLeast(row.deadline + 1))));
     }
     // Without any quiet level there is always a failure to report.
     why.map_or(Ok(Vec::new()), Err)

@@ -123,6 +123,7 @@ pub(super) fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratc
     }
     let Scratch { tables, own, .. } = scratch;
     let slack = own.of::<SlackTables>();
+    slack.begin();
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
     let order = tables.order.as_slice();
     match &problem.given().zero_slack {
@@ -188,7 +189,7 @@ fn respond_by_level(
                 why = why.or(Some(fixed_priority::excess(
                     row,
                     excess.level,
-                    excess.at_least,
+                    excess.bound,
                 )));
                 continue;
             }
@@ -258,6 +259,7 @@ pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch)
     }
     let Scratch { tables, own, .. } = scratch;
     let slack = own.of::<SlackTables>();
+    slack.begin();
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
     let order = tables.order.as_slice();
     if let Some(given) = &problem.given().zero_slack {

@@ -143,7 +143,9 @@ fn session(
 
 fn simulated(session: &Session, traces: &[PathBuf]) -> RunResult {
     let output = Output::new(PrintFormat::Json);
-    run(session, Dispatch::Managed, traces, &output).unwrap()
+    let (result, unwritten) = run(session, Dispatch::Managed, traces, &output).unwrap();
+    assert!(unwritten.is_none(), "{unwritten:?}");
+    result
 }
 
 fn read(path: &Path) -> (Header, Vec<Record>) {

@@ -12,9 +12,10 @@ use crate::args::SimulateArgs;
 use crate::commands::overheads::Source;
 use crate::commands::run::{check_dispatcher, chosen};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
-use crate::quantity::short;
+use crate::quantity::{exact, short};
 use crate::registry::{check_native, find_policy, registry};
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
@@ -33,7 +34,11 @@ use vestal_trace::{Dispatch, Domains, World};
 use worlds::Ran;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
-    tracing::check(&args.traces)?;
+    let inputs = args
+        .world
+        .inputs()
+        .chain(args.overheads.overheads.as_deref());
+    tracing::check(&args.traces, inputs)?;
     let dispatch = dispatch(args)?;
     let overheads = Source::of_simulation(&args.overheads)?;
     let costs = |policy: &dyn Policy, options: &Options| {
@@ -46,10 +51,17 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     };
     let session = Session::with_costs(registry(), &args.world, costs, output)?;
     check_dispatcher(&session)?;
-    let result = run(&session, dispatch, &args.traces, output)?;
+    if !args.yes {
+        check_length(&session)?;
+    }
+    let (result, unwritten) = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
+    if let Some(failure) = unwritten {
+        output.complaint(&failure);
+        return Ok(failure.exit);
+    }
     Ok(match &result.run.cut {
         Some(cut) => {
             output.warning(&format!(
@@ -65,6 +77,38 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
             Exit::holds(broken == 0)
         }
     })
+}
+
+/// So many jobs are simulated without asking back: some minutes.
+const JOBS_MAX: u64 = 1_000_000_000;
+
+/// Refuses a simulation of so many jobs that whoever asks has likely not thought of it.
+fn check_length(session: &Session) -> Result<(), Failure> {
+    let duration = session.duration.as_nanos();
+    let jobs = session
+        .tasks
+        .iter()
+        .map(|task| duration / task.period.as_nanos());
+    let jobs = jobs.fold(0, u64::saturating_add);
+    if jobs <= JOBS_MAX {
+        return Ok(());
+    }
+    let allowed = u128::from(duration) * u128::from(JOBS_MAX) / u128::from(jobs);
+    let allowed = u64::try_from(allowed).unwrap_or(duration);
+    // In whole units, so that it can be given as it is named.
+    let units = [1_000_000_000, 1_000_000, 1_000, 1];
+    let unit = units.into_iter().find(|unit| *unit <= allowed);
+    let allowed = unit.map_or(0, |unit| allowed / unit * unit);
+    let why = format!(
+        "{} of the file have some {jobs} jobs, more than {JOBS_MAX}",
+        short(duration)
+    );
+    let shorter = match allowed {
+        0 => String::new(),
+        allowed => format!(", or at most --for {}", exact(allowed)),
+    };
+    let help = format!("simulate it nevertheless with --yes{shorter}");
+    Err(Failure::input(format!("simulate {}", shown(&session.file)), why).with_help(help))
 }
 
 /// Who keeps the order in the simulated world.
@@ -85,24 +129,24 @@ fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
     Ok(dispatch)
 }
 
-/// Simulates a session from beginning to end.
+/// Simulates a session from beginning to end. With the result comes why a trace could not be written, which the numbers do not
+/// need.
 pub(crate) fn run(
     session: &Session,
     dispatch: Dispatch,
     traces: &[PathBuf],
     output: &Output,
-) -> Result<RunResult, Failure> {
+) -> Result<(RunResult, Option<Failure>), Failure> {
     interrupt::watch()?;
-    let ran = if traces.is_empty() {
-        worlds::run(session, dispatch, None, output)?
+    let (ran, unwritten) = if traces.is_empty() {
+        (worlds::run(session, dispatch, None, output)?, None)
     } else {
         let header = tracing::header(session, World::Simulator, dispatch);
         let files = RefCell::new(Domains::new(TraceFiles::create(traces, &header)?));
         let ran = worlds::run(session, dispatch, Some(&files), output)?;
-        files.into_inner().into_inner().finish(output)?;
-        ran
+        (ran, files.into_inner().into_inner().finish(output))
     };
-    Ok(result(session, dispatch, ran))
+    Ok((result(session, dispatch, ran), unwritten))
 }
 
 fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
@@ -361,7 +405,7 @@ mod tests {
 
     fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {
         let (session, output) = opened(registry, policy, option).unwrap();
-        run(&session, Dispatch::Managed, &[], &output).unwrap()
+        run(&session, Dispatch::Managed, &[], &output).unwrap().0
     }
 
     /// To judge deadlines instead would say more than the policy does.

@@ -120,7 +120,8 @@ fn each_cpu_says_how_long_the_lists_of_its_servers_became() {
     let session = Session::open(&registry, &args, "simulate", &output).unwrap();
     let traces: [&[PathBuf]; 2] = [&[], &[folder.join("run.csv")]];
     for traces in traces {
-        let found = run(&session, Dispatch::Managed, traces, &output).unwrap();
+        let (found, unwritten) = run(&session, Dispatch::Managed, traces, &output).unwrap();
+        assert!(unwritten.is_none(), "{unwritten:?}");
         let rows = found.run.servers.iter();
         let rows = rows.map(|row| (row.name.as_str(), row.served_ns, row.longest_list));
         let expected = [

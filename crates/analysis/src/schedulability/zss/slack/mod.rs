@@ -13,7 +13,7 @@
 pub(crate) mod proof;
 pub(crate) mod search;
 
-use crate::demand::{Bound, Demand};
+use crate::demand::{Bound, Demand, PASSES_MAX};
 use crate::problem::Row;
 use crate::schedulability::zss::slack::proof::highest;
 use vestal_core::Duration;
@@ -139,6 +139,8 @@ pub(crate) struct SlackTables {
     latest: Vec<u64>,
     /// Jobs counted where no task is suspended.
     plain: Demand,
+    /// A search of this analysis had no more steps: it goes on with none.
+    ran_out: bool,
 }
 
 /// C_j(l), and C_j(z_j) above j's own level, where the limit stops it.
@@ -147,6 +149,11 @@ fn charge(row: &Row, level: usize) -> u64 {
 }
 
 impl SlackTables {
+    /// Another analysis begins.
+    pub(crate) fn begin(&mut self) {
+        self.ran_out = false;
+    }
+
     /// Gathers what interferes with the task at `position` of `order`, most urgent first, in runs that
     /// keep the assumption of `level`.
     fn load(&mut self, order: &[Row], position: usize, level: usize, form: Form) {
@@ -207,6 +214,7 @@ impl SlackTables {
 
     /// R(Z) of the task loaded last: the least R with R = own + the work of all others, of which the
     /// suspended ones count up to `instant` only. The search begins at `from`, which is not above it.
+    /// Undecided after [`PASSES_MAX`] steps, and so is every search of the analysis from then on.
     fn solve(&mut self, own: u64, from: u64, instant: u64, limit: u64) -> Bound {
         let mut window = own.max(from);
         self.window.clear();
@@ -218,24 +226,9 @@ impl SlackTables {
         let mut inner = window.min(instant);
         always.iter_mut().for_each(|stream| stream.grow(window));
         suspended.iter_mut().for_each(|stream| stream.grow(inner));
-        loop {
-            let mut needed = own;
-            let mut growing = 0;
-            for stream in always.iter() {
-                needed = needed.saturating_add(stream.work());
-                growing = growing.max(stream.growing_for());
-            }
-            for stream in suspended.iter() {
-                let work = stream.work();
-                needed = needed.saturating_add(work.min(inner));
-                // Up to `instant` the term min(window, W) grows while the window is the smaller one.
-                let left = if inner < work {
-                    work - inner
-                } else {
-                    stream.growing_for()
-                };
-                growing = growing.max(left.min(instant - inner));
-            }
+        let steps = if self.ran_out { 0 } else { PASSES_MAX };
+        for _ in 0..steps {
+            let (needed, growing) = needed(own, always, suspended, (inner, instant));
             if needed <= window {
                 return Bound::Found(window);
             }
@@ -252,6 +245,8 @@ impl SlackTables {
                 .for_each(|stream| stream.grow(reached - inner));
             inner = reached;
         }
+        self.ran_out = true;
+        Bound::Undecided
     }
 
     /// Takes over the instants that the problem gives, in task order.
@@ -316,7 +311,7 @@ impl SlackTables {
         self.load(order, position, row.criticality, form);
         let mut least = match self.solve(own, 0, 0, deadline) {
             Bound::Found(response) => response,
-            excess @ Bound::AtLeast(_) => return Err(excess),
+            excess => return Err(excess),
         };
         if let Bound::Found(_) = self.solve(own, least, deadline, deadline) {
             return Ok(deadline);
@@ -327,9 +322,36 @@ impl SlackTables {
             // Not less than with an earlier instant.
             match self.solve(own, least, middle, deadline) {
                 Bound::Found(response) => (fine, least) = (middle, response),
-                Bound::AtLeast(_) => late = middle,
+                Bound::AtLeast(_) | Bound::Undecided => late = middle,
             }
         }
         Ok(fine)
     }
+}
+
+/// What `own` and the work of the others come to in the present window, of which the suspended ones have seen `inner` of
+/// `instant`, and for how long that surely grows as the window does.
+fn needed(
+    own: u64,
+    always: &[Stream],
+    suspended: &[Stream],
+    (inner, instant): (u64, u64),
+) -> (u64, u64) {
+    let (mut needed, mut growing) = (own, 0);
+    for stream in always {
+        needed = needed.saturating_add(stream.work());
+        growing = growing.max(stream.growing_for());
+    }
+    for stream in suspended {
+        let work = stream.work();
+        needed = needed.saturating_add(work.min(inner));
+        // Up to `instant` the term min(window, W) grows while the window is the smaller one.
+        let left = if inner < work {
+            work - inner
+        } else {
+            stream.growing_for()
+        };
+        growing = growing.max(left.min(instant - inner));
+    }
+    (needed, growing)
 }

@@ -18,13 +18,16 @@ pub(crate) enum Ways {
     Tightened,
 }
 
-/// Why a level is not proved: the task at `position` may take so long, more than its deadline or, where
-/// no task was to be suspended, than its instant.
+/// After so many rounds, in each of which a bound grows, response times that bound one another are not decided.
+const ROUNDS_MAX: u32 = 10_000;
+
+/// Why a level is not proved: the task at `position` may take longer than its deadline, or that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excess {
     pub(crate) position: usize,
     pub(crate) level: usize,
-    pub(crate) at_least: u64,
+    /// What was found instead of its bound.
+    pub(crate) bound: Bound,
 }
 
 /// The level of the most critical task.
@@ -47,11 +50,11 @@ impl SlackTables {
             self.plain.add(row.period, charge(row, level));
             match self.plain.solve(0, row.deadline) {
                 Bound::Found(response) => self.responses.push(response),
-                Bound::AtLeast(at_least) => {
+                bound => {
                     return Err(Excess {
                         position,
                         level,
-                        at_least,
+                        bound,
                     });
                 }
             }
@@ -73,14 +76,16 @@ impl SlackTables {
     /// Looks for bounds of the tasks of `level` and above that hold in runs of `level` if all of them
     /// hold: the least ones, from below. They are in `responses` then.
     ///
-    /// Less critical tasks of some level and above have bounds too, unless one of these may be late.
+    /// Less critical tasks of some level and above have bounds too, unless one of these may be late. With
+    /// [`ROUNDS_MAX`] the analysis runs out of steps: then no task is bounded.
     pub(crate) fn bounded(&mut self, order: &[Row], level: usize) -> Result<(), Excess> {
         self.responses.clear();
         self.responses
             .extend(order.iter().map(|row| charge(row, level)));
         // Tasks below this level may be late, and are out of the way at their deadlines only.
         let mut lowest = 0;
-        loop {
+        for round in 0.. {
+            self.ran_out |= round == ROUNDS_MAX;
             let mut settled = true;
             for (position, row) in order.iter().enumerate() {
                 if row.criticality < lowest {
@@ -94,23 +99,24 @@ impl SlackTables {
                         self.responses[position] = response;
                         settled = false;
                     }
-                    Bound::AtLeast(at_least) if row.criticality >= level => {
+                    bound if row.criticality >= level => {
                         return Err(Excess {
                             position,
                             level,
-                            at_least,
+                            bound,
                         });
                     }
-                    Bound::AtLeast(_) => {
+                    Bound::AtLeast(_) | Bound::Undecided => {
                         lowest = row.criticality + 1;
                         settled = false;
                     }
                 }
             }
             if settled {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Gathers what interferes with the task at `position` in runs of `level`, with the bounds found so
