@@ -509,7 +509,12 @@ fn a_recording_has_the_cpu_of_the_paper_s_threads_and_is_replayed() {
     let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
     let asked = ["--mechanism", "sigrist2015", "--set", "dispatcher=own"];
     let more = ["--for", "400ms", "--trace", &trace];
-    let result = run(&file, "pthread", "0,1", &[&asked[..], &more].concat());
+    let result = run(
+        file.to_str().unwrap(),
+        "pthread",
+        "0,1",
+        &[&asked[..], &more].concat(),
+    );
     assert_eq!(result["frames"]["dispatcher"], "own");
     let (header, records) = super::support::traces::read(trace.as_ref());
     assert_eq!(header.cpus, 1);

@@ -206,7 +206,7 @@ fn what_is_measured_at_length_is_enough_for_advice_on_frame_tables() {
     let scratch = Scratch::new("advice-frames");
     let costs = scratch.0.join("costs.json").to_str().unwrap().to_owned();
     std::fs::write(&costs, &done.stdout).unwrap();
-    let taken = ["--overheads", &costs, "--statistic", "median"];
+    let taken = ["--overheads", &costs, "--statistic", "mean"];
     let set = "examples/frames.toml";
     let asked = ["advise", set, "--format", "json"];
     let advised = vestal(&[&asked[..], &taken].concat());

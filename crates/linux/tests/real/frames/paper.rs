@@ -484,7 +484,7 @@ fn a_slow_worker_is_late_by_itself_beside_a_thief_that_checkers_and_unseen_bodie
                 });
                 let set = set(&places, way, usual, &Log::default());
                 let set = set.with_fault_on(CpuId(0), fault);
-                let thief = fork_thief(places[0], 99, (2, 13, 1_500)).unwrap();
+                let thief = fork_thief(places[0], 99, (2, 13, 900)).unwrap();
                 pause(20);
                 let before = executed(thief);
                 let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
