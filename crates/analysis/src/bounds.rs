@@ -24,6 +24,9 @@ pub(crate) trait Bounds {
         row.criticality + 1
     }
 
+    /// Whether one of the bounds asked for so far is not known, for the steps that it takes.
+    fn is_undecided(&self) -> bool;
+
     /// Starts with the set `set`, sorted by criticality, lowest first.
     fn load(&mut self, set: &[Row]);
 
@@ -68,6 +71,10 @@ impl<'a> StaticBounds<'a> {
 }
 
 impl Bounds for StaticBounds<'_> {
+    fn is_undecided(&self) -> bool {
+        self.demand.is_undecided()
+    }
+
     fn load(&mut self, set: &[Row]) {
         self.demand.clear();
         for row in set {

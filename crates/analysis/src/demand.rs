@@ -39,6 +39,11 @@ struct Counted {
 pub(crate) struct Demand {
     counted: Vec<Counted>,
     window: u64,
+    /// Of how many passes each search of an analysis may be; after one that was not decided no other is begun. `None`: the searches
+    /// belong to no analysis, and each has [`PASSES_MAX`].
+    passes: Option<u64>,
+    /// A search was not decided.
+    ran_out: bool,
 }
 
 /// A bound that was found, or why the search was ended.
@@ -68,6 +73,28 @@ enum Ahead {
 }
 
 impl Demand {
+    /// For the searches of one analysis, which ends with the first one that takes too long.
+    pub(crate) fn of_analysis() -> Self {
+        Self {
+            passes: Some(PASSES_MAX),
+            ..Self::default()
+        }
+    }
+
+    /// The same with so few passes a search.
+    #[cfg(test)]
+    pub(crate) fn with_passes(passes: u64) -> Self {
+        Self {
+            passes: Some(passes),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a search was not decided.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.ran_out
+    }
+
     /// Forgets all tasks.
     pub(crate) fn clear(&mut self) {
         self.counted.clear();
@@ -132,7 +159,11 @@ impl Demand {
     /// exceeds `limit`, or until it is not decided after [`PASSES_MAX`] passes. The jobs of the tasks
     /// before `first` stay as counted.
     pub(crate) fn solve(&mut self, first: usize, limit: u64) -> Bound {
-        self.search(first, limit, PASSES_A_LEAP, PASSES_MAX)
+        let passes = match self.passes {
+            Some(_) if self.ran_out => 0,
+            passes => passes.unwrap_or(PASSES_MAX),
+        };
+        self.search(first, limit, PASSES_A_LEAP, passes)
     }
 
     /// As [`Self::solve`] with at most so many passes, and a leap after each `leap`-th.
@@ -159,6 +190,7 @@ impl Demand {
                 }
             }
         }
+        self.ran_out = true;
         Bound::Undecided
     }
 
@@ -189,30 +221,36 @@ impl Demand {
 ///
 /// **I3.** Let a task's first job that is not counted be released at n. Of the jobs from n on those released before R are at
 /// least (R - n) / T, for n below R and beyond. So for any tasks and any shares u <= C / T of them
-/// R >= window + sum of u (R - n), that is (1 - U) R >= K with U = sum of u and K = window - sum of u n. Here these are the
-/// tasks with n up to twice the window, and u is C / T rounded down. Where K > 0 it follows
-/// that R >= K / (1 - U) if U < 1, and that there is no R if U >= 1.
+/// R >= window + sum of u (R - n), that is (1 - U) R >= K with U = sum of u and K = window - sum of u n. Where K > 0 it follows
+/// that R >= K / (1 - U) if U < 1, and that there is no R if U >= 1. Here u is C / T rounded down, and the tasks are each time
+/// those with the smallest n: what holds for one number of them holds, and the best is taken. All of them together say little, for
+/// what is counted is about u n; what helps is that those whose next release is far away are left out.
 fn ahead(counted: &[Counted], window: u64) -> Option<Ahead> {
     /// Shares are in units of 2^-62, so that sums of products with times stay within 128 bits.
     const ONE: u128 = 1 << 62;
+    let mut tasks: Vec<&Counted> = counted.iter().collect();
+    tasks.sort_unstable_by_key(|task| task.next_release);
     let (mut share, mut offset) = (0_u128, 0_u128);
+    let mut best = None;
     // Beyond all numbers a release is only known to be late.
-    let horizon = window.saturating_mul(2).min(u64::MAX - 1);
-    for task in counted.iter().filter(|task| task.next_release <= horizon) {
+    for task in tasks.iter().take_while(|task| task.next_release < u64::MAX) {
         let own = (u128::from(task.cost) << 62) / u128::from(task.period);
         let own = own.min(ONE);
         share += own;
-        offset = offset.checked_add(own * u128::from(task.next_release))?;
+        let Some(sum) = offset.checked_add(own * u128::from(task.next_release)) else {
+            break;
+        };
+        offset = sum;
+        let rest = (u128::from(window) * ONE).saturating_sub(offset);
+        if rest == 0 {
+            continue;
+        }
+        let Some(idle) = ONE.checked_sub(share).filter(|&idle| idle > 0) else {
+            return Some(Ahead::Never);
+        };
+        best = best.max(Some(rest.div_ceil(idle)));
     }
-    let rest = (u128::from(window) * ONE)
-        .checked_sub(offset)
-        .filter(|&rest| rest > 0)?;
-    let Some(idle) = ONE.checked_sub(share).filter(|&idle| idle > 0) else {
-        return Some(Ahead::Never);
-    };
-    Some(Ahead::From(
-        u64::try_from(rest.div_ceil(idle)).unwrap_or(u64::MAX),
-    ))
+    best.map(|least| Ahead::From(u64::try_from(least).unwrap_or(u64::MAX)))
 }
 
 impl Counted {
@@ -369,10 +407,12 @@ mod tests {
             panic!("not found");
         };
         assert_eq!(bound, (1 << 19) << 40);
-        // What leaps do not shorten ends.
-        assert_eq!(
-            of(&nearly).search(0, FAR, u64::MAX, 1_000),
-            Bound::Undecided
-        );
+        // What leaps do not shorten ends, and with it the analysis that it belongs to.
+        let mut demand = of(&nearly);
+        assert_eq!(demand.search(0, FAR, u64::MAX, 1_000), Bound::Undecided);
+        assert!(demand.is_undecided());
+        assert!(matches!(demand.solve(0, FAR), Bound::Found(_)));
+        demand.passes = Some(PASSES_MAX);
+        assert_eq!(demand.solve(0, FAR), Bound::Undecided);
     }
 }

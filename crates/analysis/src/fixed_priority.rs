@@ -82,10 +82,12 @@ pub(crate) fn analyse_assigned<B: Bounds>(
     let left = &mut tables.set;
     let mut missing: Vec<_> = left.iter().map(|row| task_id(row.task)).collect();
     missing.sort_unstable();
+    // Another order might have been found with what is not known.
+    let is_undecided = bounds.is_undecided();
     let excess = respond(left, &placed, bounds, &mut tasks);
     let why = if missing.is_empty() {
         excess
-    } else if is_undecided(left, bounds) {
+    } else if is_undecided {
         Some(OUT_OF_STEPS)
     } else {
         let priority = u32::try_from(placed.len()).map_or(u32::MAX, |count| count + 1);
@@ -95,17 +97,6 @@ pub(crate) fn analyse_assigned<B: Bounds>(
         })
     };
     Outcome::decided(kind, why, tasks)
-}
-
-/// Whether one of the bounds on the set, none of whose members passes at its bottom, was not found for its steps.
-fn is_undecided(set: &[Row], bounds: &mut impl Bounds) -> bool {
-    let longest = set.iter().map(|row| row.deadline).max().unwrap_or(0);
-    let highest = set.iter().map(|row| row.criticality).max().unwrap_or(0);
-    bounds.load(set);
-    (0..=highest)
-        .map(|level| bounds.at(set, level, longest))
-        .find(|bound| !matches!(bound, Bound::Found(_)))
-        == Some(Bound::Undecided)
 }
 
 /// Writes down priorities n, ..., 1 and the response times of the tasks of `order`, most urgent
@@ -202,7 +193,9 @@ pub(crate) fn responses_of(
     for (level, response) in responses.iter_mut().enumerate() {
         match bound(level) {
             Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
-            late => return (responses, Some(excess(row, level, late))),
+            late @ (Bound::AtLeast(_) | Bound::Undecided) => {
+                return (responses, Some(excess(row, level, late)));
+            }
         }
     }
     (responses, None)
@@ -221,5 +214,69 @@ pub(crate) fn excess(row: &Row, level: usize, bound: Bound) -> Reason {
             deadline: Duration::from_nanos(row.deadline),
         },
         Bound::Undecided => OUT_OF_STEPS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::StaticBounds;
+    use crate::outcome::Verdict;
+    use vestal_core::{LevelSet, Service, Task, Wcet};
+
+    /// Sets of three tasks of two levels, of which about half pass.
+    fn sets() -> impl Iterator<Item = Problem> {
+        let task = |level: u8, period: u64, low: u64| {
+            let period = Duration::from_nanos(period);
+            let wcet = [low, low + 1].map(Service::from_nanos);
+            let wcet = Wcet::new(&wcet[..=usize::from(level)]).unwrap();
+            Task::new(Level(level), period, period, wcet).unwrap()
+        };
+        (1..=3).flat_map(move |a| {
+            (1..=6).flat_map(move |b| {
+                (1..=9).map(move |c| {
+                    let tasks = vec![task(0, 7, a), task(1, 11, b), task(0, 26, c)];
+                    Problem::new(tasks, LevelSet::new(2).unwrap()).unwrap()
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn what_takes_too_many_passes_is_never_called_unschedulable() {
+        let verdict = |problem: &Problem, passes, in_order| {
+            let mut demand = Demand::with_passes(passes);
+            let mut bounds = StaticBounds::new(Charge::Enforced, &mut demand);
+            let outcome = match in_order {
+                true => analyse_in_order(
+                    problem,
+                    Kind::Exact,
+                    ClassicOrder::RateMonotonic,
+                    &mut bounds,
+                ),
+                false => analyse_or_assign(problem, Kind::Exact, &mut bounds),
+            };
+            (outcome.verdict, outcome.why)
+        };
+        for in_order in [true, false] {
+            let (mut undecided, mut same) = (0, 0);
+            for problem in sets() {
+                let (known, _) = verdict(&problem, PASSES_MAX, in_order);
+                assert_ne!(known, Verdict::NotProven);
+                for passes in 0..=3 {
+                    match verdict(&problem, passes, in_order) {
+                        (Verdict::NotProven, why) => {
+                            assert_eq!(why, Some(OUT_OF_STEPS));
+                            undecided += 1;
+                        }
+                        (verdict, _) => {
+                            assert_eq!(verdict, known, "{problem:?}");
+                            same += 1;
+                        }
+                    }
+                }
+            }
+            assert!(undecided > 100 && same > 100, "{undecided} {same}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading task sets: from a file, or from standard input as `-`.
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, visible_name};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,6 +52,6 @@ pub(crate) fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" {
         STDIN_NAME.to_owned()
     } else {
-        path.display().to_string()
+        visible_name(path)
     }
 }

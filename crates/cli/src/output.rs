@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::{env, process};
 use vestal_result::Format;
 use vestal_result::failure::Diagnostic;
@@ -138,7 +139,7 @@ impl Output {
         let mut text = serde_json::to_string_pretty(document)
             .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
         text.push('\n');
-        self.raw(&text);
+        self.raw(&visible_json(&text));
         Ok(())
     }
 
@@ -297,6 +298,37 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same of a JSON document, whose strings may have characters as numbers.
+fn visible_json(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c == '\n' || !is_unseen(c);
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_plain(c) {
+            shown.push(c);
+        } else {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            shown.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The name of a file on one line, with everything that is not seen written out.
+pub(crate) fn visible_name(path: &Path) -> String {
+    let name = path.display().to_string();
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        match is_unseen(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// How long the code of a colour is at the beginning of a text: nothing but a colour, and seen.
 fn colour(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\x1b[")?;
@@ -334,6 +366,19 @@ fn terminal_width() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_has_what_is_not_seen_as_numbers() {
+        let text = serde_json::to_string("a\u{9b}b\u{202e}c\u{e0041}\u{e4}").unwrap();
+        let shown = visible_json(&text);
+        assert_eq!(shown, "\"a\\u009bb\\u202ec\\udb40\\udc41\u{e4}\"");
+        let back: String = serde_json::from_str(&shown).unwrap();
+        assert_eq!(back, "a\u{9b}b\u{202e}c\u{e0041}\u{e4}");
+        assert_eq!(
+            visible_name(Path::new("x\n\x1b[32mfine")),
+            "x\\u{a}\\u{1b}[32mfine"
+        );
+    }
 
     #[test]
     fn what_would_steer_a_terminal_is_written_out() {

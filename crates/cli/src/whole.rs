@@ -21,10 +21,12 @@ pub(crate) struct Unfinished {
 impl Unfinished {
     /// Creates it, empty, and gives where to write it.
     pub(crate) fn create(path: &Path) -> io::Result<(Self, File)> {
-        let temporary = temporary(path);
-        let file = match &temporary {
-            Some(temporary) => create_anew(temporary)?,
-            None => File::create(path)?,
+        let (temporary, file) = match temporary(path) {
+            Some(temporary) => {
+                let (temporary, file) = create_anew(&temporary)?;
+                (Some(temporary), file)
+            }
+            None => (None, File::create(path)?),
         };
         let path = path.to_owned();
         Ok((Self { path, temporary }, file))
@@ -62,16 +64,24 @@ impl Drop for Unfinished {
     }
 }
 
-/// Creates a file of our own: what is there under the name, left by a killed program or a link that somebody planted to have
-/// another file written over, is removed and not followed.
-fn create_anew(path: &Path) -> io::Result<File> {
-    let create = || File::options().write(true).create_new(true).open(path);
-    match create() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
-            create()
+/// How many files may bear a temporary name, with a number, before no other is tried.
+const NAMES_MAX: u32 = 100;
+
+/// Creates a file of our own under a name like this one. What is there already, what a killed program left or a link that
+/// somebody planted to have another file written over, stays as it is.
+fn create_anew(path: &Path) -> io::Result<(PathBuf, File)> {
+    let mut number = 1;
+    loop {
+        let path = match number {
+            1 => path.to_owned(),
+            _ => path.with_extension(format!("{number}.part")),
+        };
+        match File::options().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
+                number += 1;
+            }
+            created => return created.map(|file| (path, file)),
         }
-        created => created,
     }
 }
 
@@ -118,7 +128,8 @@ mod tests {
         write(&page, b"whole").unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
         assert_eq!(fs::read_to_string(&page).unwrap(), "whole");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        // The link is still there, and nothing else.
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
         fs::remove_dir_all(&folder).unwrap();
     }
 

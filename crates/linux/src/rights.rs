@@ -143,7 +143,7 @@ impl Refusal {
     pub fn remedy_for(&self, program: Option<&Path>) -> String {
         match self {
             Self::NoRealTimePriority { needed, .. } => format!(
-                "{}   (or, as root: ulimit -r {needed}; for good: \"@realtime - rtprio {needed}\" in /etc/security/limits.conf)",
+                "{}   (who may execute it has the right, so GROUP alone; or, as root: ulimit -r {needed}; for good: \"@realtime - rtprio {needed}\" in /etc/security/limits.conf)",
                 setcap(program)
             ),
             Self::RtGroupWithoutRuntime { file } => {
@@ -154,7 +154,7 @@ impl Refusal {
                     .to_owned()
             }
             Self::NoMemoryLock { needed, .. } => format!(
-                "{}   (or, as root: ulimit -l {})",
+                "{}   (who may execute it has the right, so GROUP alone; or, as root: ulimit -l {})",
                 setcap(program),
                 needed.div_ceil(1024)
             ),
@@ -196,8 +196,7 @@ fn setcap(program: Option<&Path>) -> String {
         |path| format!("'{}'", path.display().to_string().replace('\'', "'\\''")),
     );
     format!(
-        "sudo chgrp GROUP {program} && sudo chmod 750 {program} && sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}   \
-         (whoever may execute it has the right: GROUP alone)"
+        "sudo chgrp GROUP {program} && sudo chmod 750 {program} && sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}"
     )
 }
 

@@ -177,21 +177,31 @@ struct View<'a> {
 const EXCERPT_LINE_BYTES_MAX: usize = 400;
 
 /// Whether a character steers what shows it, or takes part in it without being seen: controls, those of the direction of text
-/// (with which a line reads otherwise than it is), those without width, and the marks of lines and paragraphs.
+/// (with which a line reads otherwise than it is), what Unicode says may be left out of what is shown, the empty pattern of Braille, and the marks of lines
+/// and paragraphs.
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
-                | '\u{180e}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 

@@ -62,7 +62,7 @@ use vestal_core::order::ClassicOrder;
 /// The answer for this order, with response times.
 #[must_use]
 pub(crate) fn analyse(problem: &Problem, rule: ClassicOrder) -> Outcome {
-    let mut demand = Demand::default();
+    let mut demand = Demand::of_analysis();
     let mut bounds = StaticBounds::new(Charge::Unenforced, &mut demand);
     analyse_in_order(problem, kind(problem), rule, &mut bounds)
 }

@@ -53,6 +53,10 @@ impl<S: Search> SearchedBounds<S> {
 }
 
 impl<S: Search> Bounds for SearchedBounds<S> {
+    fn is_undecided(&self) -> bool {
+        self.searches.is_undecided()
+    }
+
     fn least_urgent(&mut self, row: &Row) {
         self.own = row.task;
     }
@@ -79,9 +83,9 @@ pub(crate) fn analyse<S: Search>(problem: &Problem, kind: Kind, make: impl Fn() 
     } else {
         analyse_assigned(problem, kind, &mut bounds, |tables, bounds, position| {
             let mut decisions = SearchedBounds::new(Goal::Decision, make());
-            let mut demand = Demand::default();
+            let mut demand = Demand::of_analysis();
             assign(problem, tables, &mut demand, &mut decisions, position);
-            if decisions.searches.is_undecided() {
+            if decisions.is_undecided() || demand.is_undecided() {
                 bounds.searches.set_undecided();
             }
         })

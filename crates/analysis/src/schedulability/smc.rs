@@ -46,7 +46,7 @@ use vestal_core::order::ClassicOrder;
 /// The answer of a test of this kind that charges each job so, with response times.
 #[must_use]
 pub(crate) fn analyse(problem: &Problem, kind: Kind, charge: Charge) -> Outcome {
-    let mut demand = Demand::default();
+    let mut demand = Demand::of_analysis();
     analyse_or_assign(problem, kind, &mut StaticBounds::new(charge, &mut demand))
 }
 

@@ -49,9 +49,9 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     let session = Session::with_set(&world, set, output)?;
     let (simulation, unwritten) =
         simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
-    unwritten.map_or(Ok(()), Err)?;
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(&session, output));
+    unwritten.map_or(Ok(()), Err)?;
 
     step(
         output,

@@ -1,6 +1,7 @@
 //! `vestal run FILE --policy P`: the task set on this machine's CPUs, for real.
 
 use crate::args::RunArgs;
+use crate::commands::simulate::beside;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Barrier, Clock, Mechanism, Monitor, RealDevice, RealRun, Settings, Storm};
@@ -29,11 +30,8 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let run = real::execute(&session, &settings, &args.traces, output)?;
     show(&run, &session, output);
     output.json(&run.result.run)?;
-    if let Some(failure) = &run.unwritten {
-        output.complaint(failure);
-        return Ok(failure.exit);
-    }
-    Ok(exit(run.result.broken(), args.tolerate_stolen_time))
+    let found = exit(run.result.broken(), args.tolerate_stolen_time);
+    Ok(beside(run.unwritten.as_ref(), found, output))
 }
 
 /// What a run came to: what was guaranteed and did not come beats that of which this is not decided.

@@ -1,6 +1,7 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
 use crate::failure::Failure;
+use crate::input::shown;
 use crate::output::{Output, said_meanwhile};
 use crate::place;
 use crate::whole::Unfinished;
@@ -48,6 +49,8 @@ pub(crate) fn check<'a>(
 pub(crate) struct TraceFiles {
     sink: WriterSink,
     files: Vec<Unfinished>,
+    /// Of which it was said that they failed.
+    said: Vec<bool>,
     flushed: Instant,
     /// How many records came since somebody looked at the clock.
     unlooked: u32,
@@ -93,11 +96,13 @@ impl Reserved {
         let mut traces = TraceFiles {
             sink: WriterSink::new(),
             files: Vec::new(),
+            said: Vec::new(),
             flushed: Instant::now(),
             unlooked: 0,
         };
         for (unfinished, format, file) in self.0 {
             traces.files.push(unfinished);
+            traces.said.push(false);
             let file = BufWriter::with_capacity(BUFFER_BYTES, file);
             traces
                 .sink
@@ -132,10 +137,14 @@ impl TraceFiles {
         }
     }
 
-    /// Says which cannot be written, as soon as that is known.
-    fn say_failures(&self) {
-        for (file, failed) in self.files.iter().zip(self.sink.failed()) {
-            if let Some(error) = failed {
+    /// Says which can no longer be written, as soon as that is known, and once.
+    fn say_failures(&mut self) {
+        let failed = self.files.iter().zip(self.sink.failed());
+        for ((file, failed), said) in failed.zip(&mut self.said) {
+            if let Some(error) = failed
+                && !*said
+            {
+                *said = true;
                 said_meanwhile(&format!(
                     "{} can no longer be written: {error}; what is traced goes on",
                     shown(file.path())
@@ -200,10 +209,6 @@ fn what(path: &Path) -> String {
     format!("write the trace {}", shown(path))
 }
 
-fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,9 +271,11 @@ mod tests {
         for _ in 0..3 {
             traces.put(end());
         }
+        // As long as it is not time for it.
+        traces.flushed = Instant::now() + FLUSHED_EACH * 3600;
         traces.keep_up();
         assert_eq!(written(), 0);
-        traces.flushed = traces.flushed.checked_sub(FLUSHED_EACH).unwrap();
+        traces.flushed = Instant::now().checked_sub(FLUSHED_EACH).unwrap();
         traces.keep_up();
         assert_eq!(written(), 3);
         drop(traces);

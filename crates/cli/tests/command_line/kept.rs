@@ -93,6 +93,57 @@ fn a_trace_that_cannot_be_written_costs_neither_the_numbers_nor_the_other_traces
     assert_eq!(text(&whole), text(&alone));
 }
 
+/// What was written of a trace when there was no more room is there, under the name that is said.
+#[test]
+fn what_was_written_of_a_trace_is_kept() {
+    let scratch = Scratch::new("limited");
+    let trace = scratch.0.join("x.vtrace");
+    // In blocks of 512 bytes; the signal that would end the program is ignored.
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
+    let arguments = [
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--for",
+        "60s",
+        "--trace",
+        trace.to_str().unwrap(),
+    ];
+    let done = std::process::Command::new("sh")
+        .args(["-c", script, "sh", crate::support::VESTAL])
+        .args(arguments)
+        .current_dir(crate::support::repository())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(3), "{stderr}");
+    assert!(!trace.exists());
+    let (_, kept) = stderr
+        .split_once("what was written until then is in ")
+        .unwrap();
+    let kept = scratch.0.join(kept.lines().next().unwrap());
+    let bytes = std::fs::read(&kept).unwrap();
+    let whole = scratch.0.join("whole.vtrace");
+    let all = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--for",
+        "60s",
+        "--trace",
+        whole.to_str().unwrap(),
+    ]);
+    assert_ne!(all.exit, 3);
+    let whole = std::fs::read(&whole).unwrap();
+    assert!(
+        bytes.len() > 16_384 && whole.starts_with(&bytes),
+        "{}",
+        bytes.len()
+    );
+}
+
 #[test]
 fn a_full_disk_is_the_machine_s() {
     let scratch = Scratch::new("disk");

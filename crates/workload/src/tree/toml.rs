@@ -19,7 +19,7 @@ pub(super) fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
             codes::TOO_MANY,
             Span::new(at, at + 2),
             "",
-            format!("more than {HEADERS_MAX} times `[[`"),
+            format!("more than {HEADERS_MAX} headers of tables in lists, `[[...]]`"),
             format!("lists of at most {TASKS_MAX} tables"),
             "split the file",
         );

@@ -13,6 +13,10 @@ use crate::problem::{Problem, Row};
 struct Unguaranteed<'a>(DegradedBounds<'a>);
 
 impl Bounds for Unguaranteed<'_> {
+    fn is_undecided(&self) -> bool {
+        self.0.is_undecided()
+    }
+
     fn least_urgent(&mut self, row: &Row) {
         self.0.least_urgent(row);
     }
@@ -28,7 +32,7 @@ impl Bounds for Unguaranteed<'_> {
 
 /// The mistake: a task with a degraded budget is proved for the modes up to its level only, as if it were dropped above.
 pub(crate) fn analyse_unguaranteed(problem: &Problem) -> Outcome {
-    let mut demand = Demand::default();
+    let mut demand = Demand::of_analysis();
     let Some(budgets) = Budgets::of(problem) else {
         return analyse_or_assign(problem, Kind::Unsafe, &mut AdaptiveBounds::new(&mut demand));
     };

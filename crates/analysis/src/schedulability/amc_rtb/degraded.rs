@@ -92,6 +92,10 @@ impl<'a> DegradedBounds<'a> {
 }
 
 impl Bounds for DegradedBounds<'_> {
+    fn is_undecided(&self) -> bool {
+        self.demand.is_undecided()
+    }
+
     fn least_urgent(&mut self, row: &Row) {
         self.least_urgent = Some(*row);
     }

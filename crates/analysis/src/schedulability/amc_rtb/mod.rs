@@ -53,7 +53,7 @@ use vestal_core::order::ClassicOrder;
 /// above its own.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    let mut demand = Demand::default();
+    let mut demand = Demand::of_analysis();
     if let Some(budgets) = Budgets::of(problem) {
         if let Some(reason) = with_overheads(problem) {
             return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
@@ -130,6 +130,10 @@ impl<'a> AdaptiveBounds<'a> {
 }
 
 impl Bounds for AdaptiveBounds<'_> {
+    fn is_undecided(&self) -> bool {
+        self.demand.is_undecided()
+    }
+
     fn load(&mut self, set: &[Row]) {
         self.below = 0;
         self.demand.clear();

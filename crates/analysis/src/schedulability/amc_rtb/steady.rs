@@ -27,7 +27,7 @@ use vestal_core::order::ClassicOrder;
 /// The test's answer with the response times of steady states; `responses[L]` is R_i(L).
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    let mut demand = Demand::default();
+    let mut demand = Demand::of_analysis();
     let mut bounds = SteadyBounds::new(problem, &mut demand);
     let kind = Kind::Necessary;
     let mut outcome = analyse_or(problem, kind, &mut bounds, |tables, bounds, position| {
@@ -95,6 +95,10 @@ impl<'a> SteadyBounds<'a> {
 }
 
 impl Bounds for SteadyBounds<'_> {
+    fn is_undecided(&self) -> bool {
+        self.demand.is_undecided()
+    }
+
     fn levels(&self, row: &Row) -> usize {
         match self.cost(row, self.highest) {
             Some(_) => self.highest.max(row.criticality) + 1,

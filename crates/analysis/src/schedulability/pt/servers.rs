@@ -28,7 +28,7 @@
 //! Slow twin: `pt::oracle::server_response`.
 
 use crate::assumptions::trivially_infeasible;
-use crate::fixed_point::least_fixed_point;
+use crate::fixed_point::{STEPS_MAX, Unbounded, least_fixed_point};
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::parameters::task_id;
 use crate::problem::Problem;
@@ -42,17 +42,19 @@ use vestal_core::Duration;
 pub fn analyse(problem: &Problem) -> Outcome {
     analyse_sliced(problem, Kind::Sufficient, |order, position, _| {
         let task = &order[position];
-        let keeps_its_period = keeps_its_period(order, position);
+        let (keeps_its_period, failing) = match keeps_its_period(order, position) {
+            Ok(_) => (true, None),
+            Err(Unbounded::AtLeast(_)) => (false, None),
+            Err(Unbounded::Undecided) => (false, Some(Reason::SearchLimit { steps: STEPS_MAX })),
+        };
         let response = |level| response_of(task, level).filter(|_| keeps_its_period);
         let responses: Vec<_> = (0..=task.row.criticality)
             .map(|level| response(level).map(Duration::from_nanos))
             .collect();
         let task = task_id(task.row.task);
         let is_too_small = responses.contains(&None);
-        (
-            responses,
-            is_too_small.then_some(Reason::ServerTooSmall { task }),
-        )
+        let failing = failing.unwrap_or(Reason::ServerTooSmall { task });
+        (responses, is_too_small.then_some(failing))
     })
 }
 
@@ -66,7 +68,8 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
     let (order, _) = sliced.parts();
     (0..order.len()).all(|position| {
         let task = &order[position];
-        response_of(task, task.row.criticality).is_some() && keeps_its_period(order, position)
+        response_of(task, task.row.criticality).is_some()
+            && keeps_its_period(order, position).is_ok()
     })
 }
 
@@ -78,8 +81,8 @@ fn server(task: &Sliced) -> (u64, u64) {
     )
 }
 
-/// Whether the server at this position of the order gets its capacity in each period; not where that takes too many steps to see.
-fn keeps_its_period(order: &[Sliced], position: usize) -> bool {
+/// By when the server at this position of the order gets its capacity in each period, if that is within the period.
+fn keeps_its_period(order: &[Sliced], position: usize) -> Result<u64, Unbounded> {
     let (period, capacity) = server(&order[position]);
     let needed = |window: u64| {
         let others = order[..position].iter().map(|other| {
@@ -90,7 +93,10 @@ fn keeps_its_period(order: &[Sliced], position: usize) -> bool {
         });
         others.fold(capacity, u64::saturating_add)
     };
-    capacity <= period && least_fixed_point(capacity, period, needed).is_ok()
+    match capacity <= period {
+        true => least_fixed_point(capacity, period, needed),
+        false => Err(Unbounded::AtLeast(capacity)),
+    }
 }
 
 /// When the least supply covers C(level), if by the deadline.

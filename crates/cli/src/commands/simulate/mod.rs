@@ -58,11 +58,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
-    if let Some(failure) = unwritten {
-        output.complaint(&failure);
-        return Ok(failure.exit);
-    }
-    Ok(match &result.run.cut {
+    let exit = match &result.run.cut {
         Some(cut) => {
             output.warning(&format!(
                 "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
@@ -76,7 +72,20 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
             let broken = result.run.jobs.missed_guaranteed + result.run.bursts.broken;
             Exit::holds(broken == 0)
         }
-    })
+    };
+    Ok(beside(unwritten.as_ref(), exit, output))
+}
+
+/// Says why a trace could not be written, and exits for that where nothing else is wrong.
+pub(crate) fn beside(unwritten: Option<&Failure>, exit: Exit, output: &Output) -> Exit {
+    let Some(failure) = unwritten else {
+        return exit;
+    };
+    output.complaint(failure);
+    match exit {
+        Exit::Holds => failure.exit,
+        found => found,
+    }
 }
 
 /// So many jobs are simulated without asking back: some minutes.

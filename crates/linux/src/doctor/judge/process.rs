@@ -123,8 +123,9 @@ fn memory_lock(facts: &Facts) -> Finding {
 fn perf(facts: &Facts, probes: Option<&Probes>) -> Finding {
     const MEANING: &str = "the monitor `perf` watches budgets without waking anybody; without it the \
                            monitor `manager` does, which wakes for every budget";
-    const REMEDY: &str = "sudo sysctl kernel.perf_event_paranoid=1   (or give the program \
-                          CAP_PERFMON: setcap cap_perfmon,cap_sys_nice,cap_ipc_lock+ep)";
+    const REMEDY: &str = "sudo sysctl kernel.perf_event_paranoid=1   (or give the program, \
+                          which GROUP alone may execute, CAP_PERFMON: chgrp GROUP, chmod 750, setcap \
+                          cap_perfmon,cap_sys_nice,cap_ipc_lock+ep)";
     let check = check("perf-events", "perf events", MEANING);
     match probes.map(|probes| probes.perf) {
         Some(true) => {

@@ -311,7 +311,7 @@ impl SlackTables {
         self.load(order, position, row.criticality, form);
         let mut least = match self.solve(own, 0, 0, deadline) {
             Bound::Found(response) => response,
-            excess => return Err(excess),
+            excess @ (Bound::AtLeast(_) | Bound::Undecided) => return Err(excess),
         };
         if let Bound::Found(_) = self.solve(own, least, deadline, deadline) {
             return Ok(deadline);

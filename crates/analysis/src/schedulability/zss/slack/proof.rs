@@ -50,7 +50,7 @@ impl SlackTables {
             self.plain.add(row.period, charge(row, level));
             match self.plain.solve(0, row.deadline) {
                 Bound::Found(response) => self.responses.push(response),
-                bound => {
+                bound @ (Bound::AtLeast(_) | Bound::Undecided) => {
                     return Err(Excess {
                         position,
                         level,
