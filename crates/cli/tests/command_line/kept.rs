@@ -70,7 +70,7 @@ fn a_trace_that_cannot_be_written_costs_neither_the_numbers_nor_the_other_traces
     let (full, whole) = (scratch.0.join("full.vtrace"), scratch.0.join("whole.csv"));
     symlink("/dev/full", &full).unwrap();
     let arguments = [
-        "simulate", THREE, "--policy", "amc", "--for", "60s", "--format", "json",
+        "simulate", THREE, "--policy", "amc", "--for", "20s", "--format", "json",
     ];
     let plain = vestal(&arguments);
     let traces = [
@@ -106,7 +106,7 @@ fn what_was_written_of_a_trace_is_kept() {
         "--policy",
         "amc",
         "--for",
-        "60s",
+        "20s",
         "--trace",
         trace.to_str().unwrap(),
     ];
@@ -131,7 +131,7 @@ fn what_was_written_of_a_trace_is_kept() {
         "--policy",
         "amc",
         "--for",
-        "60s",
+        "20s",
         "--trace",
         whole.to_str().unwrap(),
     ]);

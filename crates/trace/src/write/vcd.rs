@@ -70,9 +70,8 @@ impl<W: Write> Writer<W> {
             let id = name(self.modes + usize::from(cpu));
             writeln!(out, "$var reg 16 {id} cpu{cpu} $end")?;
         }
-        let scopes = scopes(header);
-        for number in 0..header.tasks.len() {
-            writeln!(out, "$scope module {} $end", scopes[number])?;
+        for (number, scope) in scopes(header).iter().enumerate() {
+            writeln!(out, "$scope module {scope} $end")?;
             for (signal, (kind, what)) in OF_TASK.iter().enumerate() {
                 let id = name(first + number * signals + signal);
                 writeln!(out, "$var {kind} 1 {id} {what} $end")?;
