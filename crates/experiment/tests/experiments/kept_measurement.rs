@@ -3,7 +3,7 @@
 //! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
 
 use crate::kept::{docs, expect, expect_files, expect_part, parted};
-use crate::{kept_figures, kept_shares};
+use crate::{kept_counts, kept_figures, kept_shares};
 use std::fs;
 use vestal_experiment::overhead::{Measurement, figures, page};
 
@@ -77,8 +77,9 @@ fn nobody_types_a_verdict_into_the_documentation() {
     let (head, _, rest) = parted(&overhead, BEGIN);
     let (between, _, tail) = parted(rest, kept_shares::BEGIN);
     let experiments = read("experiments.md");
-    let (before, _, after) = parted(&experiments, kept_figures::BEGIN);
-    for text in [head, between, tail, before, after] {
+    let (before, _, rest) = parted(&experiments, kept_figures::BEGIN);
+    let (middle, _, after) = parted(rest, kept_counts::BEGIN);
+    for text in [head, between, tail, before, middle, after] {
         assert_eq!(verdicts(text), Vec::<&str>::new());
     }
     // What it looks for.
