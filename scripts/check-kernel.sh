@@ -23,11 +23,11 @@ prints() {
         cmp "$output.first" "$output.second" && cmp "$output.first" "$4"
 }
 
-# symbols BOARD: the strings of its images, each of which has to have the name of its entry and what it says of a fault.
+# symbols BOARD: the strings of its images, each of which has to have the names of its entry and of functions of the kernel.
 symbols() {
     local image text
     for image in "${IMAGES[@]}"; do
-        text="$(strings -a "$WORK/$1/$image")" && grep -q image_main <<<"$text" && grep -q 'the processor met a fault' <<<"$text" || return
+        text="$(strings -a "$WORK/$1/$image")" && grep -q image_main <<<"$text" && grep -q vestal_kernel <<<"$text" || return
         printf '%s\n' "$text"
     done
 }

@@ -31,6 +31,8 @@ pub struct Test {
     pub is_for_servers: bool,
     /// Whether it is an upper bound on what tests accept, and not meant to prove anything.
     pub is_upper_bound: bool,
+    /// Whether it chooses budgets in the place of those that servers have: of these it says nothing, and it is asked by name only.
+    pub chooses_budgets: bool,
     /// How it takes overheads into account ([`Problem::overheads`]).
     pub charging: Charging,
     /// One line for lists.
@@ -65,6 +67,7 @@ impl Test {
             is_for_several_cpus: false,
             is_for_servers: false,
             is_upper_bound: false,
+            chooses_budgets: false,
             charging: Charging::No,
             summary,
             analyse,
@@ -100,6 +103,13 @@ impl Test {
     #[must_use]
     pub const fn as_upper_bound(mut self) -> Self {
         self.is_upper_bound = true;
+        self
+    }
+
+    /// The same for budgets that it chooses itself, whatever servers have.
+    #[must_use]
+    pub const fn choosing_budgets(mut self) -> Self {
+        self.chooses_budgets = true;
         self
     }
 
@@ -268,6 +278,7 @@ macro_rules! test {
             is_for_several_cpus: false,
             is_for_servers: false,
             is_upper_bound: false,
+            chooses_budgets: false,
             charging: $crate::Charging::$charging,
             summary: $summary,
             analyse: $analyse,

@@ -182,7 +182,7 @@ const TESTS: &[Test] = &[
         |problem| hsf::analyse(problem, hsf::Form::Full, hsf::Budgets::Given), None).for_servers(),
     test!("hsf", Some("least-budgets"), Sufficient, None, [], No,
         "hsf with the least capacities that are enough for the tasks of each server, which it chooses",
-        |problem| hsf::analyse(problem, hsf::Form::Supply, hsf::Budgets::Least), None).for_servers(),
+        |problem| hsf::analyse(problem, hsf::Form::Supply, hsf::Budgets::Least), None).for_servers().choosing_budgets(),
     test!("ss-rta", None, Sufficient, None, [Servers], No,
         "sporadic servers by fixed priorities, in one mode",
         |problem| io_amc::analyse(problem, form(Kind::Sufficient, Hosts::Known, Scope::Servers)), None).for_servers(),

@@ -37,6 +37,8 @@ pub(crate) struct TestResult {
     chosen: Parameters,
     sound: bool,
     is_upper_bound: bool,
+    /// Whether it speaks of budgets that it chose, and not of those of the file.
+    chooses_budgets: bool,
     /// Whether it is for levels of which some are promised no deadlines.
     is_for_levels: bool,
 }
@@ -189,6 +191,8 @@ fn wanted_tests<'a>(
                 && test.is_for_several_cpus == several
                 && (has_servers || !test.is_for_servers);
             let is_meant = args.all || (test.is_sound() && levels::are_meant(test, set));
+            // Of the budgets of the file it says nothing.
+            let is_meant = is_meant && !test.chooses_budgets;
             if applies && !is_among(&wanted, test) && is_meant {
                 wanted.push(test);
             }
@@ -262,7 +266,8 @@ impl TestResult {
     /// Whether it proves what was asked for: by name, or what the levels of the file stand for.
     fn answers(&self, args: &AnalyzeArgs, set: &TaskSet) -> bool {
         let asks_for_this = !args.all && !args.tests.is_empty();
-        self.is_proved() && (asks_for_this || !self.is_for_levels || levels::are_named(set))
+        let is_meant = !self.chooses_budgets && (!self.is_for_levels || levels::are_named(set));
+        self.is_proved() && (asks_for_this || is_meant)
     }
 
     pub(crate) fn new(
@@ -324,6 +329,7 @@ impl TestResult {
             chosen,
             sound: test.is_sound(),
             is_upper_bound: test.is_upper_bound,
+            chooses_budgets: test.chooses_budgets,
             is_for_levels: levels::is_for_levels(test),
         }
     }
@@ -392,6 +398,12 @@ fn verdict_style(verdict: said::Verdict) -> Style {
 /// What an answer means that is neither a proof nor a refutation.
 fn worth(result: &TestResult) -> Option<String> {
     let said = &result.said;
+    if result.chooses_budgets {
+        return Some(format!(
+            "it speaks of the capacities that it chose, {}, and not of those of the file",
+            servers::capacities(&result.chosen, &said.servers)
+        ));
+    }
     match (said.claim, said.kind) {
         (Some(said::Verdict::Schedulable), _) if result.is_upper_bound => {
             Some("as an upper bound it accepts the set, which proves nothing".to_owned())

@@ -398,3 +398,57 @@ fn bounds_of_servers_have_the_numbers_of_their_equations() {
         why.stdout
     );
 }
+
+/// What `hsf:least-budgets` finds is written, and proves the set by `hsf`; a microsecond less does not.
+#[test]
+fn least_budgets_are_emitted_and_prove_the_set() {
+    let scratch = Scratch::new("least-budgets");
+    let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
+    let (set, budgets, fewer) = (path("set.toml"), path("budgets.json"), path("fewer.json"));
+    let text_of = |capacity: u32, deadline: u32| {
+        format!(
+            "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 40\n\
+             deadline = {deadline}\nwcet = {{ LO = 3 }}\n[[server]]\nname = \"idling\"\nkind = \"idling-periodic\"\nperiod = 10\n\
+             capacity = {capacity}\ntasks = [\"a\"]\n"
+        )
+    };
+    std::fs::write(&set, text_of(9, 27)).unwrap();
+    let found = vestal(&[
+        "analyze",
+        &set,
+        "--test",
+        "hsf:least-budgets",
+        "--emit",
+        &budgets,
+    ]);
+    assert_eq!(found.exit, 0, "{}{}", found.stdout, found.stderr);
+    let text = std::fs::read_to_string(&budgets).unwrap();
+    assert!(text.contains("\"2ms\""), "{text}");
+    std::fs::write(&fewer, text.replace("\"2ms\"", "\"1999us\"")).unwrap();
+    for (file, test, exit) in [
+        (&budgets, "hsf", 0),
+        (&budgets, "hsf:davis-burns", 0),
+        (&fewer, "hsf", 1),
+    ] {
+        let done = vestal(&["analyze", &set, "--test", test, "--parameters", file]);
+        assert_eq!(done.exit, exit, "{test}: {}{}", done.stdout, done.stderr);
+    }
+    assert!(
+        found
+            .stdout
+            .contains("it chose, idling 2ms, and not of those of the file"),
+        "{}",
+        found.stdout
+    );
+    // Of a file with too small a capacity it says nothing unless it is named.
+    let small = text_of(2, 20);
+    std::fs::write(&set, small).unwrap();
+    for more in [&[][..], &["--all"]] {
+        let done = vestal(&[&["analyze", &set][..], more].concat());
+        assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
+        assert!(!done.stdout.contains("least-budgets"), "{}", done.stdout);
+    }
+    let named = vestal(&["analyze", &set, "--test", "hsf:least-budgets"]);
+    assert_eq!(named.exit, 0, "{}", named.stderr);
+    assert!(named.stdout.contains("idling 3ms"), "{}", named.stdout);
+}

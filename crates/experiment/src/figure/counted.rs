@@ -40,8 +40,10 @@ pub struct Counts {
     pub rustc: String,
     /// The emulator, as it names itself.
     pub qemu: String,
-    /// Bytes of code and constants of the crate with all its calls, on a Cortex-M3.
+    /// Bytes of code and constants of the crate with all its calls, on a Cortex-M3, optimised for size.
     pub code: Option<u64>,
+    /// The same optimised for speed, as what is counted.
+    pub fast_code: Option<u64>,
     /// Bytes of a system of six servers with six tasks each.
     pub ram: Option<u64>,
     /// What was counted on each board.
@@ -200,7 +202,8 @@ impl Counts {
         match first {
             "rustc" => self.rustc = rest.to_owned(),
             "qemu" => self.qemu = rest.to_owned(),
-            "code" => self.code = Some(rest.parse().ok()?),
+            "code-for-size" => self.code = Some(rest.parse().ok()?),
+            "code-for-speed" => self.fast_code = Some(rest.parse().ok()?),
             "board" => self.boards.push(Board {
                 name: rest.to_owned(),
                 ..Board::default()
@@ -310,7 +313,7 @@ impl Counted {
             "# {}\n\n{}.\n\nMade by `{command}`, vestal {version}. Counted with {}, {}.\n\n{COUNTED}",
             self.name, self.caption, counts.rustc, counts.qemu
         );
-        page.push_str(&super::page::claims_table(&findings));
+        page.push_str(&table(&findings));
         page.push_str("\n## By which numbers\n");
         page.push_str(&details);
         page.push_str("\n## Plots\n\n");
@@ -334,10 +337,16 @@ impl Counted {
     }
 }
 
+/// Not every sentence is the paper's.
+fn table(findings: &[(&'static str, Finding)]) -> String {
+    super::page::claims_table(findings).replacen("the paper says", "the sentence", 1)
+}
+
 const COUNTED: &str = "`make kernel-bench` counts instructions of `vestal-hsf` in QEMU, where a processor has neither caches nor wait states, on a Cortex-M3\n\
 (mps2-an385) and on riscv32 (virt). All periods are 100 ticks, jobs take 1, capacities are 7, all arrive together; a second has 1000 ticks. The paper measures a\n\
 board with uC/OS-II; its numbers are not repeated, but what it says of them. A claim is looked at on each board, and holds if it does on\n\
-both. Plots are of the first. Without servers there is one task after the other by fixed priorities: `scan` has counters of all tasks, which every tick looks at, `queue` one\n\
+both. Wake-ups, counters, jitter, growth, 8 KB and 5 KB are the paper's sentences; that a part is linear or the same, 60 instructions, 10 % and the worst of both apart are ours. Instructions are\n\
+those of a build for speed, bytes of code are given for one for size and for that one. Plots are of the first. Without servers there is one task after the other by fixed priorities: `scan` has counters of all tasks, which every tick looks at, `queue` one\n\
 relative timed event queue.\n\n";
 
 const COLUMNS: &str = "## Data\n\n\

@@ -73,6 +73,7 @@ fn counts() -> Counts {
         rustc: "rustc 1".to_owned(),
         qemu: "QEMU 2".to_owned(),
         code: Some(8000),
+        fast_code: Some(16_000),
         ram: Some(4000),
         boards: vec![board("one"), board("two")],
     }
@@ -267,7 +268,7 @@ fn each_claim_is_confirmed_refuted_and_left_open() {
     }
 }
 
-const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode 8000\nboard one\nram 3640\n\
+const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode-for-size 8000\ncode-for-speed 9000\nboard one\nram 3640\n\
     deferrable 1 2 idle 3 4 5 6 due 7 8 9 10 pick 11 12 13 14 change 15 16 17 18\npart burst 4 400\n\
     board two\nram 3640\n";
 
@@ -278,7 +279,10 @@ fn what_was_counted_is_read() {
         (counts.rustc.as_str(), counts.qemu.as_str()),
         ("rustc 1.0 (x)", "QEMU 2")
     );
-    assert_eq!((counts.code, counts.ram), (Some(8000), Some(3640)));
+    assert_eq!(
+        (counts.code, counts.fast_code, counts.ram),
+        (Some(8000), Some(9000), Some(3640))
+    );
     let names: Vec<&str> = counts.boards.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
     let row = counts.boards[0].row("deferrable", 1, 2).unwrap();
@@ -295,7 +299,8 @@ fn what_was_counted_is_read() {
 fn what_is_none_of_it_is_refused() {
     for (from, to) in [
         ("counts/1", "counts/2"),
-        ("code 8000", "code many"),
+        ("size 8000", "size many"),
+        ("code-for-size", "code"),
         ("ram 3640\n", "ram 3641\n"),
         ("change 15", "changed 15"),
         ("17 18", "17"),

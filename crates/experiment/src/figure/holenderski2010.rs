@@ -89,7 +89,7 @@ pub(super) const FIGURES: &[Counted] = &[
                 check: |counts| rules::is_linear(counts, "switch-in", LINE),
             },
             CountedClaim {
-                text: "Event queues and servers take at most 8 KB of code, and 5 KB of memory for six servers with six tasks each.",
+                text: "Optimised for size event queues and servers take at most 8 KB of code, and 5 KB of memory for six servers with six tasks each.",
                 check: |counts| rules::is_small(counts, (8192, 5120)),
             },
         ],

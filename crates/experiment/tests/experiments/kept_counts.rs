@@ -14,7 +14,7 @@ fn page(page: &str) -> String {
 
 #[test]
 fn what_the_documentation_says_of_instructions_follows_from_what_was_counted() {
-    let mut block = "\n| figure | the paper says | found |\n|---|---|---|\n".to_owned();
+    let mut block = "\n| figure | the sentence | found |\n|---|---|---|\n".to_owned();
     for figure in counted::counted() {
         let command = format!("vestal reproduce {} -o DIR", figure.name);
         let drawn = figure.draw(&command, env!("CARGO_PKG_VERSION")).unwrap();

@@ -3,7 +3,7 @@
 //! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
 
 use crate::kept::{docs, expect, expect_files, expect_part, parted};
-use crate::{kept_figures, kept_shares, kept_sleeps};
+use crate::{kept_counts, kept_figures, kept_shares, kept_sleeps};
 use std::fs;
 use vestal_experiment::overhead::{Measurement, figures, page};
 
@@ -80,7 +80,8 @@ fn nobody_types_a_verdict_into_the_documentation() {
     let experiments = read("experiments.md");
     let mut texts = vec![head, between, before_sleeps, tail];
     let mut rest = experiments.as_str();
-    for (_, begin) in kept_figures::PAPERS {
+    let begins = kept_figures::PAPERS.iter().map(|(_, begin)| *begin);
+    for begin in begins.chain([kept_counts::BEGIN]) {
         let (before, _, after) = parted(rest, begin);
         texts.push(before);
         rest = after;

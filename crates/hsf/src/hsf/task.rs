@@ -182,9 +182,12 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         };
         server.ready = server.ready.saturating_add(1);
         if F::DEFERRABLE && server.state == State::Waiting {
-            // Without an event it waits for there is none. No time has to be settled: what follows keeps its times.
+            // Without an event it waits for there is none. What has passed is settled first: the run of dummies that takes a head's time over
+            // may begin with one that is nearer than that.
             if F::WAKE_UPS && !server.sq.is_empty() {
+                self.settle();
                 self.pool.delete(&mut self.system, Event::WakeUp(id));
+                self.rearm();
             }
             self.set_state(id, State::Ready);
         }

@@ -336,3 +336,52 @@ fn a_system_that_was_cleared_is_a_new_one() {
     assert_eq!((hsf.now(), hsf.schedule()), (0, Pick::Idle));
     assert_eq!(used(&mut hsf), first);
 }
+
+/// What is printed of 300 ticks: who executes, and the budget; a job of the second task arrives at `at`.
+fn with_an_arrival_at<F: Features>(at: u32) -> String {
+    let mut hsf = Small::<F>::new();
+    let server = hsf
+        .create_server(&spec(Kind::Deferrable, 0, 20, 40))
+        .unwrap();
+    let tasks = [0, 1].map(|priority| hsf.add_task(server, priority, 40).unwrap());
+    hsf.make_periodic(tasks[0], 0, 23).unwrap();
+    let mut printed = String::new();
+    // The first task's jobs take 13, the second's 1.
+    let mut left = [13_u32, 1];
+    // Who picks at every tick settles at every tick.
+    let (mut changed, mut picked) = (true, Pick::Idle);
+    for now in 0..300 {
+        if now == at {
+            hsf.release(tasks[1]).unwrap();
+            changed = true;
+        }
+        if changed {
+            picked = hsf.schedule();
+        }
+        let sign = if picked == Pick::Idle { '.' } else { '#' };
+        printed.push(sign);
+        printed.push_str(&hsf.budget(server).to_string());
+        assert!(hsf.check_invariants());
+        changed = hsf.tick();
+        if let Pick::Task(task) = picked {
+            let left = &mut left[task.index()];
+            *left -= 1;
+            if *left == 0 && hsf.task_state(task) == Some(TaskState::Ready) {
+                *left = if task == tasks[0] { 13 } else { 1 };
+                hsf.wait_period(task).unwrap();
+                changed = true;
+            }
+        }
+    }
+    printed
+}
+
+/// A wake-up that is not needed any more gives its time to a run of dummies, whose first is then nearer than the ticks since the queues were last settled.
+#[test]
+fn an_arrival_in_a_waiting_server_takes_no_time_from_its_replenishment() {
+    for at in 0..300 {
+        let wide = with_an_arrival_at::<Everything<u32>>(at);
+        assert_eq!(with_an_arrival_at::<Everything<Bits4>>(at), wide, "at {at}");
+        assert_eq!(with_an_arrival_at::<Everything<u8>>(at), wide, "at {at}");
+    }
+}

@@ -9,10 +9,13 @@ use crate::parameters::{ServerBudget, ServerParameters};
 use crate::problem::Problem;
 use vestal_core::{Duration, LocalOrder, ServerId};
 
-/// Gives each server that has tasks its least capacity; who has none that is enough, or no tasks, keeps what it has. O(log Pi) analyses a server.
+/// Gives each server that has tasks its least capacity; who has none that is enough, or no tasks, keeps what it has. So does a server below the highest level:
+/// parameters say what it has up to its own, and above it would have another. O(log Pi) analyses a server.
 pub(super) fn give(problem: &Problem, resources: &mut [Resource]) {
     for (position, (resource, id)) in resources.iter_mut().zip((0..).map(ServerId)).enumerate() {
-        if problem.servers()[position].tasks.is_empty() {
+        let server = &problem.servers()[position];
+        let is_highest = server.configuration.criticality == problem.levels().highest();
+        if server.tasks.is_empty() || !is_highest {
             continue;
         }
         if let Some(capacity) = capacity(problem, id, position, resource) {

@@ -6,7 +6,8 @@ use crate::registry::registry;
 use crate::table::{Grid, styled};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
-use vestal_analysis::{Outcome, Problem, Server, ServerOutcome, Test};
+use vestal_analysis::parameters::ServerBudget;
+use vestal_analysis::{Outcome, Parameters, Problem, Server, ServerOutcome, Test};
 use vestal_core::Level;
 use vestal_policy::{LooseTasks, Options, Policy, said_of_servers, server_names, server_rules};
 use vestal_result::analysis::{EquationBound, ServerBound};
@@ -160,4 +161,17 @@ pub(super) fn table(servers: &[ServerBound], levels: &[String], output: &Output)
         });
     }
     format!("\n{}{by_equation}", grid.render())
+}
+
+/// The capacities that a test chose, by server.
+pub(super) fn capacities(chosen: &Parameters, servers: &[ServerBound]) -> String {
+    let chosen = chosen.servers.iter().flatten().zip(servers);
+    let each = chosen.filter_map(|(server, bound)| match &server.budget {
+        ServerBudget::Capacity { by_level, .. } => {
+            let capacity = exact(by_level.first()?.as_nanos());
+            Some(format!("{} {capacity}", bound.name))
+        }
+        ServerBudget::Utilization { .. } => None,
+    });
+    each.collect::<Vec<_>>().join(", ")
 }

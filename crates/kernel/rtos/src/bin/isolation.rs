@@ -19,8 +19,8 @@ const MICROS: u32 = 4000;
 const PER_TICK: u32 = MICROS * 1000 / 128;
 const PERIOD: u32 = 20;
 const CAPACITY: u32 = 5;
-/// What a pick, a tick with an event and an interrupt may take at most with two servers, in instructions: each with the kernel's part of it, the calls of the
-/// tasks that lead to it and the job that an interrupt releases. Given before anything was counted.
+/// So much for each pick, each tick with an event and each interrupt, in instructions, each with the kernel's part of it, the calls of the tasks that lead to it and the job
+/// that an interrupt releases. Only their sum is compared: in these runs there is no tick with an event that is not in the run of the victim alone, too, but for a server's depletions.
 const PICK: u32 = 400;
 const DUE: u32 = 400;
 const INTERRUPT: u32 = 400;
