@@ -454,13 +454,7 @@ fn work_unseen(_: &mut JobContext<'_>, amount: Service) -> Result<(), Cancelled>
     Ok(())
 }
 
-/// What a process has had of the CPUs, in nanoseconds, as the kernel counts it.
-fn executed(process: i32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap();
-    stat.split_whitespace().next().unwrap().parse().unwrap()
-}
-
-/// The same beside a thread of another process, which takes 2 ms of each 13 ms from that CPU: the checker, which it keeps from looking, and bodies
+/// The same beside a thread of another process, which takes 4 ms of each 26 ms from that CPU: the checker, which it keeps from looking, and bodies
 /// that look at no clock both tell of that. It is found, once; our delay of 12 ms is not taken for more of it.
 #[test]
 fn a_slow_worker_is_late_by_itself_beside_a_thief_that_checkers_and_unseen_bodies_tell_of() {
@@ -473,6 +467,11 @@ fn a_slow_worker_is_late_by_itself_beside_a_thief_that_checkers_and_unseen_bodie
         work: work_unseen,
         ..USUAL
     };
+    // Two thirds of the time a body lasts there: what checkers find late is found again by these, if it is not known.
+    let demand = |place| match place {
+        (0, 2, _) => ms(22),
+        place => usual(place),
+    };
     for point in [Point::JobStart, Point::JobEnd] {
         for how in [How::Burn, How::Sleep] {
             well_on_all(|| {
@@ -482,19 +481,18 @@ fn a_slow_worker_is_late_by_itself_beside_a_thief_that_checkers_and_unseen_bodie
                     milliseconds: 12,
                     every: 7,
                 });
-                let set = set(&places, way, usual, &Log::default());
+                let set = set(&places, way, demand, &Log::default());
                 let set = set.with_fault_on(CpuId(0), fault);
-                let thief = fork_thief(places[0], 99, (2, 13, 900)).unwrap();
+                let thief = fork_thief(places[0], 99, (4, 26, 900)).unwrap();
                 pause(20);
-                let before = executed(thief);
                 let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
-                let taken = executed(thief) - before;
                 reap(thief).unwrap();
-                let lost = report.cpus[0].machine.lost.as_nanos();
-                let what = format!("{point:?} {how:?}: {taken} taken, {report:#?}");
-                assert!(lost >= 4_000_000, "{what}");
-                // Each time a switch or two.
-                assert!(lost <= taken + taken / 10, "{what}");
+                let (lost, gaps) = (report.cpus[0].machine.lost, report.cpus[0].machine.gaps);
+                let what = format!("{point:?} {how:?}: {report:#?}");
+                assert!(lost >= Duration::from_millis(20), "{what}");
+                // Sixteen times in 400 ms, and what else a machine takes. Where a body tells again of what is known they are 22 and more.
+                assert!(lost <= Duration::from_millis(16 * 4 + 6), "{what}");
+                assert!(gaps <= 20, "{what}");
                 let counts = counts(&report);
                 let accused = counts.unprovoked - counts.unprovoked_undecided;
                 assert!(accused >= 1, "{what}");
