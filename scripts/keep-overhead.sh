@@ -2,7 +2,7 @@
 # Keeps a measurement in the documentation: scripts/keep-overhead.sh DIR
 #
 # DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, or has what `vestal bench sleeps --format json` says as
-# sleeps.json. Copies what was measured to docs/overhead, or to docs/sigrist2015/fig11, and writes
+# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile. Copies what was measured to docs/overhead, or to docs/sigrist2015/fig11, and writes
 # everything that follows from it anew: claims.md and the figures beside it, and the section with verdicts and tables in
 # docs/overhead.md. A test compares them with what was measured ever after; it says so if there are words left that are true only
 # without a measurement, which are to be removed by hand.
@@ -14,8 +14,10 @@ elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ]; then
     files=(runs.jsonl result.json) to=docs/overhead/sigrist2015 about=shares
 elif [ $# -eq 1 ] && [ -f "$1/sleeps.json" ]; then
     files=(sleeps.json) to=docs/sigrist2015/fig11 about=sleeps
+elif [ $# -eq 1 ] && [ -f "$1/sleeps-busy.json" ]; then
+    files=(sleeps-busy.json) to=docs/sigrist2015/fig11 about=sleeps
 else
-    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or sleeps.json" >&2
+    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or one of sleeps.json and sleeps-busy.json" >&2
     exit 2
 fi
 from="$(realpath "$1")"

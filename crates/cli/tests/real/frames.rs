@@ -322,7 +322,7 @@ fn robbed_and_undecided(span: &str, thief: impl Fn() -> i32, more: &[&str]) -> R
     robbed(span, thief(), more)
 }
 
-fn is_long() -> bool {
+pub(crate) fn is_long() -> bool {
     std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long")
 }
 

@@ -87,7 +87,28 @@ fn assert_costs_are_taken(mechanisms: &[serde_json::Value], result: &std::path::
         assert!([0, 1].contains(&done.exit), "{name}: {}", done.stderr);
         let with = format!("with the overheads of {name}");
         assert!(done.stdout.contains(&with), "{}", done.stdout);
+        if test == "ftts" {
+            assert_advised(result, name);
+        }
     }
+}
+
+/// Advice on a set for two CPUs, by what this barrier cost: the choice is accepted as it says.
+fn assert_advised(result: &std::path::Path, mechanism: &str) {
+    let set = "examples/frames.toml";
+    let costs = ["--overheads", result.to_str().unwrap(), "--statistic=mean"];
+    let taken = [&costs[..], &["--mechanism", mechanism]].concat();
+    let advised = vestal(&[&["advise", set, "--format", "json"][..], &taken].concat());
+    let advice = advised.json();
+    let choice = &advice["choices"][0];
+    assert_eq!([&choice["policy"], &choice["test"]], ["ftts", "ftts"]);
+    assert_eq!(choice["mechanism"], mechanism);
+    let exit = vestal(&[&["analyze", set, "--test", "ftts"][..], &taken].concat()).exit;
+    assert_eq!(
+        [advised.exit, exit],
+        [0; 2],
+        "milliseconds to spare: {choice}"
+    );
 }
 
 /// Counts and structure; what the shares are is for a machine without other work.
@@ -188,9 +209,12 @@ fn advice_is_given_about_this_machine() {
 }
 
 /// The whole measurement, which advice is given by unless it is asked for quickly: five times as many rounds. Of a set for two CPUs it has
-/// every barrier among the choices, and what is chosen is accepted.
+/// every barrier among the choices, and what is chosen is accepted. It takes half a minute, and is there with `VESTAL_CAMPAIGN=long`.
 #[test]
 fn what_is_measured_at_length_is_enough_for_advice_on_frame_tables() {
+    if !crate::frames::is_long() {
+        return;
+    }
     let done = vestal(&["bench", "primitives", "--format", "json"]);
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let document = done.json();

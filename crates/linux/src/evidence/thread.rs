@@ -295,13 +295,6 @@ impl Intervals {
         self.cpu.online.waits(self.thread, own_cpu_nanos());
     }
 
-    /// The same of a worker, whose last job may have gone on beyond the end of the run: no wait says then that it has left the CPU.
-    pub(crate) fn leave_work(&mut self) {
-        let now = monotonic_nanos();
-        self.write(Note::Leaves { now });
-        self.leave();
-    }
-
     /// The present interval ends at `now`, when the CPU clock says `cpu`.
     fn close(&mut self, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
         let wall = now.saturating_sub(self.began);
@@ -346,7 +339,8 @@ fn write(cpu: &NotedCpu, own: &mut u64, note: Note) -> u64 {
     written.activity.wrapping_sub(*own)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
     use crate::cpu::{Cpu, Terms};
@@ -354,40 +348,29 @@ mod tests {
     use crate::task::TaskShared;
     use crate::words::Allowance;
     use std::sync::Arc;
-    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
-
-    fn task() -> TaskShared {
-        let period = Duration::from_millis(10);
-        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
-        let model = Task::new(Level(0), period, period, wcet).unwrap();
-        let configuration = TaskConfiguration::new(model, 1);
-        TaskShared::new(String::new(), configuration, 0, 2, Allowance::Unlimited)
-    }
 
     /// A job whose body looked at no clock until behind the end of the run may have had the CPU of another one that waited, and the word that shows
     /// it is off as soon as it is not: until its thread has noted that it leaves.
     #[test]
     fn a_job_that_has_ended_is_there_until_its_thread_says_that_it_leaves_the_cpu() {
-        let cpu = Cpu::in_test(vec![task(), task()], Terms::in_test(Monitor::Manager));
+        let tasks = [2, 3].map(|priority| TaskShared::in_test(priority, Allowance::Unlimited));
+        let cpu = Cpu::in_test(tasks.into(), Terms::in_test(Monitor::Manager));
         let cpu = Arc::new(cpu);
         let [low, mut high] =
             [0, 1].map(|task| Intervals::of_this_thread(Thread::Worker(task), &cpu));
         let is_alone = || low.has_no_job_but(TaskId(0));
         let jobs = &cpu.tasks.of(TaskId(1)).unwrap().jobs;
         assert!(is_alone());
-        let wait: fn(&mut Intervals) = |own| own.wait_untraced(Duty::JobEnd);
-        for ends in [wait, Intervals::leave_work] {
-            let now = monotonic_nanos();
-            high.wake(Wanted::Since(now), now);
-            assert!(!is_alone(), "it is about to begin one");
-            jobs.begin(0, 0);
-            assert!(!is_alone());
-            jobs.finish(0);
-            assert!(!is_alone(), "it may have had the CPU until now");
-            let before = low.others();
-            ends(&mut high);
-            assert!(is_alone());
-            assert_ne!(low.others(), before, "nothing says that it has left");
-        }
+        let now = monotonic_nanos();
+        high.wake(Wanted::Since(now), now);
+        assert!(!is_alone(), "it is about to begin one");
+        jobs.begin(0, 0);
+        assert!(!is_alone());
+        jobs.finish(0);
+        assert!(!is_alone(), "it may have had the CPU until now");
+        let before = low.others();
+        high.wait_untraced(Duty::JobEnd);
+        assert!(is_alone());
+        assert_ne!(low.others(), before, "nothing says that it has left");
     }
 }

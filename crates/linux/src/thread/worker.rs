@@ -113,7 +113,7 @@ impl Worker {
         };
         let meter = Meter::start();
         work(&mut running);
-        running.own.leave_work();
+        running.own.leave();
         let _ = sys::sched::set_other(sys::sched::own_tid());
         let used = meter.used_until(task.jobs.at_stop());
         running.note(TaskNote::Used(used));
@@ -134,7 +134,7 @@ pub(crate) struct RunningWorker<'a> {
 }
 
 impl RunningWorker<'_> {
-    /// Releases jobs until the run ends.
+    /// Releases jobs until the run ends. The thread stays until all leave: its number must not name another thread.
     fn run_released_jobs(&mut self) {
         let (cpu, task) = (self.cpu, self.task);
         let end = cpu.run.end.get();
@@ -143,9 +143,13 @@ impl RunningWorker<'_> {
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
         }
-        while release < end {
+        loop {
+            // Behind the last job, too: who asks who may have the CPU finds that this thread has left it.
             self.is_done();
             self.own.wait(Duty::JobEnd, &self.trace);
+            if release >= end {
+                break;
+            }
             let waited = match cpu.terms.duties.source {
                 Source::Counted => wait_for_manager(cpu, task, sequence),
                 Source::Own | Source::Assigned | Source::Sequence => wait_for_release(cpu, release),
@@ -167,7 +171,6 @@ impl RunningWorker<'_> {
             sequence += 1;
             release = release.saturating_add(task.period_nanos());
         }
-        // The thread stays until all leave: its number must not name another thread.
         cpu.phase.await_over();
     }
 
@@ -193,8 +196,7 @@ impl RunningWorker<'_> {
         let (cpu, task) = (self.cpu, self.task);
         self.trace.open();
         let woken = monotonic_nanos();
-        let wanted = Wanted::Since(release);
-        self.own.wake(wanted, woken);
+        self.own.wake(Wanted::Since(release), woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
         let first = task.limits.grant_first();

@@ -103,3 +103,33 @@ fn what_a_worker_executes_after_its_cpu_ended_is_not_used_in_the_run() {
     });
     assert!((2 * MS..=ended - begun).contains(&used.unwrap()));
 }
+
+/// Who asks who may have had the CPU finds that the worker of a task without further releases has left it, long before the run is over.
+#[test]
+fn a_worker_says_that_it_waits_when_its_last_job_is_over() {
+    let (cpu, _) = cpu();
+    let epoch = monotonic_nanos();
+    cpu.run.epoch.set(epoch);
+    cpu.run.end.set(epoch + 1);
+    cpu.phase.begin();
+    let other = Arc::clone(&cpu);
+    let (says, has_run) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        let mut worker = urgent(&other);
+        worker.body = Box::new(move |_| {
+            says.send(()).unwrap();
+            Ok(())
+        });
+        worker.run_released_jobs();
+    });
+    has_run.recv().unwrap();
+    let until = monotonic_nanos() + 5 * SECOND;
+    let waits = || cpu.online.is_waiting(Thread::Worker(0));
+    while !waits() && monotonic_nanos() < until {
+        std::thread::yield_now();
+    }
+    assert!(waits());
+    cpu.halt();
+    cpu.phase.close();
+    worker.join().unwrap();
+}

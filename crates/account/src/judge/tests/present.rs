@@ -275,7 +275,7 @@ fn what_others_take_while_a_thread_of_the_run_comes_too_is_stolen_but_for_what_t
 }
 
 /// A job burns until 1 ms. A more urgent one, whose body does not look at the clock, has the CPU from 5 ms until 11 ms; the dispatcher comes
-/// and goes in between, and the run is stopped at 9 ms. The more urgent job is the last of its task: it is off, and its worker leaves.
+/// and goes in between, and the run is stopped at 9 ms. The more urgent job is the last of its task: it is off, and its worker waits.
 #[test]
 fn a_body_that_went_on_beyond_the_end_of_a_run_was_no_thief_of_a_job_below_it() {
     let gaps = |leaves: bool| {
@@ -289,7 +289,7 @@ fn a_body_that_went_on_beyond_the_end_of_a_run_was_no_thief_of_a_job_below_it() 
                 cpu: (0, now - began),
                 counted: None,
                 alone: false,
-                waits: thread == Thread::Dispatcher,
+                waits: duty != Duty::JobStart,
             })
         };
         let begin = |thread, now| Note::Begin {
@@ -306,7 +306,8 @@ fn a_body_that_went_on_beyond_the_end_of_a_run_was_no_thief_of_a_job_below_it() 
             interval(Thread::Dispatcher, Duty::Dispatcher, [6 * MS, 6 * MS]),
             ends(HI, 0, 6 * MS, 11 * MS),
         ]);
-        judge.take_all(leaves.then_some(Note::Leaves { now: 11 * MS }));
+        let waits = interval(Thread::Worker(HI), Duty::JobEnd, [11 * MS, 11 * MS]);
+        judge.take_all(leaves.then_some(waits));
         judge.take(Note::Resumed {
             looked: MS,
             now: 9 * MS,

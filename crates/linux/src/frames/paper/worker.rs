@@ -80,14 +80,15 @@ impl Working<'_, '_> {
         while !self.is_ending() {
             self.worker.own.wait(Duty::JobEnd, &self.worker.trace);
             let taken = desk.semaphore.wait(None, monotonic_nanos);
+            if taken != Taken::Posted {
+                // Nobody wants it: it has left the CPU, and waits for the end.
+                break;
+            }
             self.worker.trace.open();
             let now = monotonic_nanos();
             let wanted = Wanted::Since(taken.wanted(station.posted.get(), now));
             self.worker.own.wake(wanted, now);
             self.worker.trace.close();
-            if taken != Taken::Posted {
-                break;
-            }
             match desk.order.take() {
                 Some(Order::Initialise(round)) => self.initialise(round)?,
                 Some(Order::Run(turn)) => self.run(turn)?,
