@@ -1,5 +1,6 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
+use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::output::{Output, said_meanwhile};
@@ -8,7 +9,7 @@ use crate::whole::Unfinished;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vestal_trace::write::{Options, WriterSink};
 use vestal_trace::{Format, Header, Record, Sink, writer};
 
@@ -51,7 +52,9 @@ pub(crate) struct TraceFiles {
     files: Vec<Unfinished>,
     /// Of which it was said that they failed.
     said: Vec<bool>,
-    flushed: Instant,
+    /// Since they were flushed.
+    flushed: Stopwatch,
+    flush_after: Duration,
     /// How many records came since somebody looked at the clock.
     unlooked: u32,
 }
@@ -97,7 +100,8 @@ impl Reserved {
             sink: WriterSink::new(),
             files: Vec::new(),
             said: Vec::new(),
-            flushed: Instant::now(),
+            flushed: Stopwatch::start(),
+            flush_after: FLUSHED_EACH,
             unlooked: 0,
         };
         for (unfinished, format, file) in self.0 {
@@ -129,8 +133,8 @@ impl TraceFiles {
     /// Flushes them if it is time to.
     pub(crate) fn keep_up(&mut self) {
         self.unlooked = 0;
-        if self.flushed.elapsed() >= FLUSHED_EACH {
-            self.flushed = Instant::now();
+        if self.flushed.elapsed() >= self.flush_after {
+            self.flushed = Stopwatch::start();
             if !self.sink.flush() {
                 self.say_failures();
             }
@@ -272,10 +276,10 @@ mod tests {
             traces.put(end());
         }
         // As long as it is not time for it.
-        traces.flushed = Instant::now() + FLUSHED_EACH * 3600;
+        traces.flush_after = Duration::MAX;
         traces.keep_up();
         assert_eq!(written(), 0);
-        traces.flushed = Instant::now().checked_sub(FLUSHED_EACH).unwrap();
+        traces.flush_after = Duration::ZERO;
         traces.keep_up();
         assert_eq!(written(), 3);
         drop(traces);

@@ -82,10 +82,10 @@ pub(crate) fn beside(unwritten: Option<&Failure>, exit: Exit, output: &Output) -
         return exit;
     };
     output.complaint(failure);
-    match exit {
-        Exit::Holds => failure.exit,
-        found => found,
+    if exit == Exit::Holds {
+        return failure.exit;
     }
+    exit
 }
 
 /// So many jobs are simulated without asking back: some minutes.
