@@ -26,6 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for record in trace {
         sink.put(record?);
     }
-    sink.finish().into_iter().collect::<Result<_, _>>()?;
+    for written in sink.finish() {
+        written?;
+    }
     Ok(())
 }

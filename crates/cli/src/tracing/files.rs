@@ -218,12 +218,12 @@ mod tests {
     use super::*;
     use crate::args::Format as PrintFormat;
     use std::{fs, process};
-    use vestal_core::Instant as At;
+    use vestal_core::Instant;
     use vestal_trace::{Trace, What};
 
     fn end() -> Record {
         Record {
-            at: At::EPOCH,
+            at: Instant::EPOCH,
             what: What::End { facts: 0 },
         }
     }
