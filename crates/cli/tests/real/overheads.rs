@@ -2,6 +2,7 @@
 
 use crate::FMS;
 use crate::support::{Scratch, shell, vestal};
+use serde_json::Value;
 
 /// Counts and structure; which variant costs how much is for a machine without other work.
 #[test]
