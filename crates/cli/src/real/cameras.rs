@@ -12,8 +12,8 @@ use std::thread::{self, JoinHandle};
 use vestal_core::{Instant, Service, TaskConfiguration, TaskId};
 use vestal_experiment::overhead::missimer::run::{Camera, Place, Run, System, WINDOW_NS};
 use vestal_experiment::overhead::missimer::set;
-use vestal_linux::device::{clock_nanos, sleep_until};
-use vestal_linux::{Device, Ended, Executive, Report, TaskSpec};
+use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
+use vestal_linux::{Device, Ended, Executive, Processor, Report, TaskSpec};
 
 /// When jobs of a task were completed, since the run began.
 type Completed = Arc<Mutex<Vec<u64>>>;
@@ -38,7 +38,7 @@ pub(crate) fn cameras(
         .map_while(|number| devices.device(number).cloned())
         .collect();
     let senders = devices.begin(settings);
-    let samples = Samples::start(readers, span / WINDOW_NS);
+    let samples = Samples::start(readers, span / WINDOW_NS, settings);
     let report = executive.run(session.duration);
     let served_by = samples.end();
     senders.end();
@@ -165,13 +165,17 @@ struct Samples {
 }
 
 impl Samples {
-    fn start(cameras: Vec<Device>, windows: u64) -> Self {
+    fn start(cameras: Vec<Device>, windows: u64, settings: &Settings) -> Self {
         /// So often it looks whether the run has begun, or is over.
         const POLL_NANOS: u64 = 1_000_000;
         let is_over = Arc::new(AtomicBool::new(false));
         let (over, count) = (Arc::clone(&is_over), cameras.len());
         let goes_on = move || !over.load(Ordering::Acquire);
+        let own = settings.cpus.iter().flatten().copied();
+        let own: Vec<Processor> = own.map(Processor).collect();
         let thread = thread::spawn(move || {
+            // Where it may not, its windows end late.
+            let _ = keep_off(&own);
             let mut served_by = vec![Vec::new(); cameras.len()];
             while !cameras.iter().all(Device::is_in_use) && goes_on() {
                 sleep_until(clock_nanos() + POLL_NANOS);

@@ -14,8 +14,11 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
         page,
         "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
          `{command}`, vestal {version}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
-         {} that is sent 8000 events a second, more than its server may read.",
-        measured.machine, measured.repetitions, measured.device
+         {} that is sent {} events a second. Where none of them is left over or dropped, its server was not used up, and nothing here speaks of the paper's cameras.",
+        measured.machine,
+        measured.repetitions,
+        measured.device,
+        super::set::RATE
     );
     if measured.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");

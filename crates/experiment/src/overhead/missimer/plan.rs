@@ -14,7 +14,7 @@ pub struct Plan {
     pub change: Duration,
 }
 
-/// All of it: eleven minutes. The interval of one of two medians exists with ten repetitions; two of them may be lost.
+/// All of it: eleven minutes. The interval of one of two medians exists with ten repetitions.
 pub const FULL: Plan = Plan {
     repetitions: 12,
     interval: Duration::from_secs(8),
@@ -48,18 +48,19 @@ impl Plan {
         }
     }
 
-    /// Everything in the order of time: what is compared follows one another, in another order in each repetition.
+    /// Everything in the order of time: forwards and backwards in turn, sets and systems, so that what drifts within a repetition
+    /// meets what is compared in both orders.
     pub fn runs(&self) -> impl Iterator<Item = (Place, System, u32)> {
         (0..self.repetitions).flat_map(|repetition| {
-            Place::ALL.into_iter().flat_map(move |place| {
-                let mut systems = place.systems().to_vec();
-                if repetition % 2 == 1 {
-                    systems.reverse();
-                }
-                systems
-                    .into_iter()
-                    .map(move |system| (place, system, repetition))
-            })
+            let each = Place::ALL.into_iter().flat_map(move |place| {
+                let systems = place.systems().iter();
+                systems.map(move |&system| (place, system, repetition))
+            });
+            let mut each: Vec<(Place, System, u32)> = each.collect();
+            if repetition % 2 == 1 {
+                each.reverse();
+            }
+            each
         })
     }
 }
@@ -84,12 +85,15 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(of(0)[0], (Place::OneCamera, System::SsOnly));
-        assert_eq!(of(1)[0], (Place::OneCamera, System::SsPibs));
+        assert_eq!(of(1)[0], (Place::Change, System::SsPibs));
+        assert_eq!(of(1)[1], (Place::TwoCameras, System::SsPibs));
+        let reversed: Vec<_> = of(0).into_iter().rev().collect();
+        assert_eq!(of(1), reversed);
         assert_eq!(FULL.repeated(Some(3)).repetitions, 3);
         assert_eq!(FULL.repeated(None), FULL);
     }
 
-    /// Two of a place, or of both systems, are decided together; two runs may be lost.
+    /// Two of a place, or of both systems, are decided together.
     #[test]
     fn there_are_enough_repetitions_for_an_interval() {
         let values = |count: u32| (0..count).map(f64::from).collect();

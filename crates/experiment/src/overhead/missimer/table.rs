@@ -21,17 +21,17 @@ impl Run {
         as_f64(count) * 1e9 / as_f64(self.span_ns.max(1))
     }
 
-    /// The longest that an application went without completing a job, in periods, from its first completed job to the last one or, if
-    /// that is longer ago than a period, to the end; `None` if it completed fewer than two.
+    /// The longest that an application went without completing a job, in periods, the beginning and the end of the run included.
     #[must_use]
     pub fn longest_wait(&self, application: usize) -> Option<f64> {
         let completed = self.completed_ns.get(application)?;
-        let waits = completed.iter().zip(completed.get(1..)?);
+        let befores = std::iter::once(0).chain(completed.iter().copied());
+        let afters = completed.iter().copied().chain([self.span_ns]);
+        let waits = befores.zip(afters);
         let longest = waits
-            .map(|(before, after)| after.saturating_sub(*before))
+            .map(|(before, after)| after.saturating_sub(before))
             .max()?;
-        let last = self.span_ns.saturating_sub(*completed.last()?);
-        Some(as_f64(longest.max(last)) / as_f64(WINDOW_NS))
+        Some(as_f64(longest) / as_f64(WINDOW_NS))
     }
 
     /// How many jobs an application completed each second.
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stops_completing_jobs_has_waited_to_its_end() {
+    fn who_completes_nothing_for_long_has_waited_also_at_the_beginning_and_at_the_end() {
         let run = Run {
             span_ns: 10 * WINDOW_NS,
             completed_ns: [
@@ -225,7 +225,18 @@ mod tests {
             ..made(Place::OneCamera, System::SsOnly, 0)
         };
         assert_eq!(run.longest_wait(0), Some(5.0));
-        assert_eq!(run.longest_wait(1), None);
+        assert_eq!(run.longest_wait(1), Some(9.0));
+        let late = Run {
+            completed_ns: [
+                (7..=10).map(|window| window * WINDOW_NS).collect(),
+                Vec::new(),
+            ],
+            ..run.clone()
+        };
+        assert_eq!(
+            [0, 1].map(|of| late.longest_wait(of)),
+            [Some(7.0), Some(10.0)]
+        );
         assert_eq!(run.completed_each_second(0), Some(3.0));
     }
 

@@ -1,6 +1,6 @@
 //! `vestal bench overhead --paper missimer`: what sporadic servers and PIBS take for the bottom halves of cameras, and what cameras get.
 //!
-//! Runs of a place follow one another, in another order in each repetition. With a directory each is written down when it is complete, and
+//! Repetitions go forwards and backwards in turn. With a directory each is written down when it is complete, and
 //! a measurement that was stopped goes on from there.
 
 use super::journal::Journal;
@@ -52,7 +52,9 @@ pub(super) fn cameras(args: &BenchArgs, output: &Output) -> Outcome {
         Some((journal, runs)) => (Some(journal), runs),
         None => (None, Vec::new()),
     };
-    let runs = run_all((&plan, kind, cpu), (journal, runs), output)?;
+    let mut runs = run_all((&plan, kind, cpu), (journal, runs), output)?;
+    // What was measured beyond what is asked for now stays in the file.
+    runs.retain(|run| run.repetition < plan.repetitions);
     let interrupted = interrupt::asked();
     let table = Table::of(runs);
     let document = Cameras {
