@@ -400,19 +400,23 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "primitives|barriers|sleeps|overhead|zero-slack-trace")]
     pub(crate) what: String,
     /// overhead: the paper whose experiment is repeated
-    #[arg(long, value_name = "huang2014|sigrist2015")]
+    #[arg(long, value_name = "huang2014|missimer|sigrist2015")]
     pub(crate) paper: Option<String>,
     /// overhead: few tasks and repetitions, in less than a minute instead of twelve or twenty; shows that it works
     #[arg(long)]
     pub(crate) quick: bool,
     /// overhead: how often busy periods are repeated, and hyperperiods two times for five of these [default: 40; with
-    /// --quick 3]; sigrist2015: how many sets are run of each kind [default: 12; with --quick 2]
+    /// --quick 3]; sigrist2015: how many sets are run of each kind, missimer: how
+    /// often everything is run [default: 12; with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
     /// overhead: the CPU to use, for instance 1 [default: the last one that is allowed]; sigrist2015: those to use, the one for
     /// sets of one CPU first, for instance 1,0
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
+    /// overhead of missimer: what cameras are [default: pipe]
+    #[arg(long, value_name = "pipe|pty|udp")]
+    pub(crate) device: Option<String>,
     /// overhead: the directory for data, plots and a page about the paper's claims
     #[arg(short = 'o', value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,

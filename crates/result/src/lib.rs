@@ -8,7 +8,7 @@
 //! | [`replay`] | `replay`, of own traces and of recordings by others |
 //! | [`check`] | `check` |
 //! | [`doctor`] | `doctor` |
-//! | [`bench`](mod@bench), [`shares`] | `bench` |
+//! | [`bench`](mod@bench), [`shares`], [`cameras`] | `bench` |
 //! | [`files`] | commands whose result is in files or is text: `generate`, `sweep`, `reproduce`, `report`, `explain` |
 //! | [`failure`] | every command that could not do what was asked |
 //!
@@ -21,6 +21,7 @@
 pub mod advice;
 pub mod analysis;
 pub mod bench;
+pub mod cameras;
 pub mod check;
 pub mod claim;
 pub mod doctor;

@@ -1,6 +1,6 @@
 //! The types of all documents, listed once, and their schema.
 
-use crate::{advice, analysis, bench, check, doctor, failure, files, replay, run, shares};
+use crate::{advice, analysis, bench, cameras, check, doctor, failure, files, replay, run, shares};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -39,6 +39,7 @@ documents! {
     bench::ZeroSlackTrace,
     bench::Overhead,
     shares::Shares,
+    cameras::Cameras,
     files::Generated,
     files::Swept,
     files::Regenerated,

@@ -101,6 +101,7 @@ fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
         ("--quick", args.quick),
         ("--repetitions", args.repetitions.is_some()),
         ("--cpus", args.cpus.is_some()),
+        ("--device", args.device.is_some()),
         ("-o", args.directory.is_some()),
     ];
     match options.iter().find(|(_, given)| *given) {

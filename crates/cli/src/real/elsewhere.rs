@@ -6,6 +6,7 @@ use crate::output::Output;
 use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use vestal_experiment::overhead::missimer::run::{Place, Run, System};
 use vestal_result::bench::{Barriers, Preemptions, Primitive, Sleeps, ZeroSlackTrace};
 use vestal_result::doctor::Examination;
 
@@ -84,6 +85,17 @@ pub(crate) fn check(_: &Session, _: &Settings) -> Result<(), Failure> {
 }
 
 pub(crate) fn shares(_: &Session, _: &Settings) -> Result<Option<ShareRun>, Failure> {
+    Err(Failure::machine(
+        "measure overheads",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn cameras(
+    _: &Session,
+    _: &Settings,
+    _: (Place, System, u32),
+) -> Result<Option<Run>, Failure> {
     Err(Failure::machine(
         "measure overheads",
         "real runs need Linux with SCHED_FIFO",

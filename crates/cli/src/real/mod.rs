@@ -10,6 +10,8 @@ use vestal_workload::model::DeviceKind;
 #[cfg(target_os = "linux")]
 mod barriers;
 #[cfg(target_os = "linux")]
+mod cameras;
+#[cfg(target_os = "linux")]
 mod costs;
 #[cfg(target_os = "linux")]
 mod cpus;
@@ -49,13 +51,15 @@ mod work;
 #[cfg(target_os = "linux")]
 pub(crate) use barriers::barriers;
 #[cfg(target_os = "linux")]
+pub(crate) use cameras::cameras;
+#[cfg(target_os = "linux")]
 pub(crate) use costs::{costs, two_processors};
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, barriers, check, costs, examine, execute, machine, measure, preemptions,
-    primitives, shares, slack_trace, sleeps, two_processors,
+    RELEASE, SWITCH, barriers, cameras, check, costs, examine, execute, machine, measure,
+    preemptions, primitives, shares, slack_trace, sleeps, two_processors,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};

@@ -2,6 +2,7 @@
 
 use crate::FMS;
 use crate::support::{Scratch, shell, vestal};
+use serde_json::Value;
 
 /// Counts and structure; which variant costs how much is for a machine without other work.
 #[test]
@@ -299,4 +300,70 @@ fn barriers_are_compared_in_one_run() {
     if spin * 9 > pthread {
         assert_eq!(claim["verdict"], "refuted", "{claim}");
     }
+}
+
+/// Counts and structure; what servers take is for a machine without other work.
+#[test]
+fn cameras_are_measured_and_a_measurement_goes_on_where_it_was() {
+    let scratch = Scratch::new("cameras");
+    let folder = scratch.0.join("out");
+    let line = "bench overhead --paper missimer --quick --repetitions 1 --format json -o";
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let arguments = [&arguments[..], &[folder.to_str().unwrap()]].concat();
+    let done = vestal(&arguments);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    let cells = document["cells"].as_array().unwrap();
+    let kinds = |cell: &Value| format!("{} {}", cell["place"], cell["system"]).replace('"', "");
+    let found: Vec<String> = cells.iter().map(kinds).collect();
+    let expected = [
+        "one-camera SS-only",
+        "one-camera SS+PIBS",
+        "two-cameras SS-only",
+        "two-cameras SS+PIBS",
+        "change SS+PIBS",
+    ];
+    assert_eq!(found, expected);
+    for cell in cells {
+        assert!(
+            cell["overhead_percent"]["median"].as_f64().unwrap() > 0.0,
+            "{cell}"
+        );
+        assert!(
+            cell["completed_each_second"][0]["median"].as_f64().unwrap() > 3.0,
+            "{cell}"
+        );
+        for camera in cell["cameras"].as_array().unwrap() {
+            let sum = ["served", "queued", "dropped"].map(|key| camera[key].as_u64().unwrap());
+            assert_eq!(
+                camera["sent"].as_u64().unwrap(),
+                sum.iter().sum::<u64>(),
+                "{cell}"
+            );
+            assert!(sum[0] > 0, "{cell}");
+        }
+    }
+    assert!(
+        cells[4]["rises"]["median"].as_f64().unwrap() >= 1.0,
+        "{}",
+        cells[4]
+    );
+    for file in [
+        "claims.md",
+        "result.json",
+        "runs.jsonl",
+        "fig12.svg",
+        "fig15.svg",
+    ] {
+        assert!(folder.join(file).exists(), "{file}");
+    }
+    // One run is missing: that alone is made again.
+    let path = folder.join("runs.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 6, "{text}");
+    std::fs::write(&path, lines[..5].join("\n") + "\n").unwrap();
+    assert_eq!(vestal(&arguments).exit, 0);
+    let again = std::fs::read_to_string(&path).unwrap();
+    assert!(again.starts_with(&lines[..5].join("\n")) && again.lines().count() == 6);
 }

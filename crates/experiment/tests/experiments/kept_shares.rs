@@ -4,9 +4,9 @@
 
 use crate::kept::{docs, expect, expect_files, expect_part};
 use std::fs;
+use vestal_experiment::overhead::journal;
 use vestal_experiment::overhead::sigrist2015::charts;
 use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings};
-use vestal_experiment::overhead::sigrist2015::journal;
 use vestal_experiment::overhead::sigrist2015::page::{in_short, page};
 use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_result::shares::{ShareCell, Shares};

@@ -4,6 +4,8 @@
 //! the CPU is idle. A run is one busy period, and the runs of a repetition follow one another, in another
 //! order each time, so that what drifts slowly meets all variants alike.
 
+mod cameras;
+mod journal;
 mod output;
 mod shares;
 
@@ -24,7 +26,7 @@ use std::time::Duration;
 use vestal_experiment::overhead::busy_period::{BusyPeriod, first_busy_period};
 use vestal_experiment::overhead::page::Circumstances;
 use vestal_experiment::overhead::{
-    Measurement, PAPERS, Paper, Plan, Preemptions, Run, State, Table, Variant, paper_of,
+    Measurement, PAPERS, Paper, Plan, Preemptions, Run, State, Table, Variant, missimer, paper_of,
     sigrist2015,
 };
 
@@ -56,12 +58,18 @@ const SLICE_TOLERANCE_NS: u64 = 50_000;
 
 pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     let experiment = named(args.paper.as_deref())?;
+    if args.device.is_some() && experiment != Experiment::Cameras {
+        let why = format!("only --paper {} has devices", missimer::NAME);
+        let failure = Failure::input("use --device", why);
+        return Err(failure.with_help("leave it out"));
+    }
     if let Some(directory) = &args.directory {
         output::check_no_other(experiment, directory)?;
     }
     let paper = match experiment {
         Experiment::BusyPeriods(paper) => paper,
         Experiment::Shares => return shares::shares(args, output),
+        Experiment::Cameras => return cameras::cameras(args, output),
     };
     let plan = if args.quick { paper.quick } else { paper.full };
     let plan = repeated(plan, args.repetitions);
@@ -92,6 +100,8 @@ enum Experiment {
     BusyPeriods(&'static Paper),
     /// Which share of the time each part of carrying a policy out takes.
     Shares,
+    /// What bottom halves of cameras in servers take, and get.
+    Cameras,
 }
 
 /// That of the paper of this name.
@@ -99,11 +109,12 @@ fn named(name: Option<&str>) -> Result<Experiment, Failure> {
     let known = PAPERS
         .iter()
         .map(|paper| paper.name)
-        .chain([sigrist2015::NAME]);
+        .chain([sigrist2015::NAME, missimer::NAME]);
     let known: Vec<String> = known.map(|name| format!("--paper {name}")).collect();
     let why = match name {
         None => "no experiment is named".to_owned(),
         Some(sigrist2015::NAME) => return Ok(Experiment::Shares),
+        Some(missimer::NAME) => return Ok(Experiment::Cameras),
         Some(name) => match paper_of(name) {
             Some(paper) => return Ok(Experiment::BusyPeriods(paper)),
             None => format!("there is no experiment of `{name}`"),
@@ -419,6 +430,8 @@ mod tests {
         }
         let found = named(Some(sigrist2015::NAME)).unwrap();
         assert_eq!(found, Experiment::Shares);
+        let found = named(Some(missimer::NAME)).unwrap();
+        assert_eq!(found, Experiment::Cameras);
         for (name, says) in [
             (None, "no experiment is named"),
             (Some("huang2041"), "`huang2041`"),

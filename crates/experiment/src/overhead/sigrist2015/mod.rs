@@ -9,7 +9,6 @@ pub mod alternatives;
 pub mod charts;
 pub mod claims;
 pub mod extrapolate;
-pub mod journal;
 pub mod page;
 pub mod plan;
 pub mod run;

@@ -30,7 +30,7 @@ pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
 const fn mark(experiment: Experiment) -> &'static str {
     match experiment {
         Experiment::BusyPeriods(_) => MEASURED,
-        Experiment::Shares => RUNS,
+        Experiment::Shares | Experiment::Cameras => RUNS,
     }
 }
 
@@ -105,6 +105,9 @@ pub(super) fn command(paper: &str, args: &BenchArgs) -> String {
     }
     if let Some(cpus) = &args.cpus {
         command.push_str(&format!(" --cpus {cpus}"));
+    }
+    if let Some(kind) = &args.device {
+        command.push_str(&format!(" --device {kind}"));
     }
     command.push_str(" -o DIR");
     command

@@ -21,9 +21,9 @@ use crate::session::Session;
 use clap::Parser as _;
 use series::Series;
 use std::time::Duration;
+use vestal_experiment::overhead::journal::{Head, SHARES};
 use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
 use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
-use vestal_experiment::overhead::sigrist2015::journal::Head;
 use vestal_experiment::overhead::sigrist2015::plan::{FULL, Plan, QUICK};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::table::Table;
@@ -40,12 +40,8 @@ pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
     let plan = plan.repeated(args.repetitions);
     let cpus = cpus(args)?;
     interrupt::watch()?;
-    let head = Head::new(
-        VERSION,
-        real::machine(),
-        cpus.clone(),
-        [plan.interval, plan.flight_interval].map(nanos),
-    );
+    let intervals = [plan.interval, plan.flight_interval].map(nanos);
+    let head = Head::new(SHARES, VERSION, real::machine(), (cpus.clone(), intervals));
     let mut series = Series::new(args.directory.as_deref(), &head, (plan, cpus.clone()))?;
     let mut judge = Judge::new(registry());
     series.run(&mut judge, output)?;
@@ -75,7 +71,7 @@ pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
     Ok(Exit::holds(!interrupted))
 }
 
-fn nanos(span: Duration) -> u64 {
+pub(super) fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -1,78 +1,22 @@
-//! Runs of every variant with every set, and the file that they are written to one by one.
+//! Runs of every variant with every set.
 
-use super::super::output::RUNS;
+use super::super::journal::Journal;
 use super::prepared;
 use crate::failure::{Exit, Failure};
-use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::real::{self, Settings, ShareRun};
 use crate::session::Session;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use vestal_experiment::overhead::journal::Head;
 use vestal_experiment::overhead::sigrist2015::claims::called;
-use vestal_experiment::overhead::sigrist2015::journal::{Head, line, read};
 use vestal_experiment::overhead::sigrist2015::plan::Plan;
 use vestal_experiment::overhead::sigrist2015::run::{Place, Run};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS, Variant};
 use vestal_workload::TaskSet;
-
-/// Where runs are written to as they come.
-struct Journal {
-    path: PathBuf,
-    file: File,
-}
-
-impl Journal {
-    /// In this directory, with the runs that are there.
-    fn open(directory: &Path, head: &Head) -> Result<(Self, Vec<Run>), Failure> {
-        let path = directory.join(RUNS);
-        fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
-        let text = match path.exists() {
-            true => fs::read_to_string(&path).map_err(|error| refused(&path, &error))?,
-            false => String::new(),
-        };
-        let runs = read(&text, head).map_err(|why| {
-            Failure::input(format!("go on with {}", shown(&path)), why)
-                .with_help("name another directory with -o DIR, or give the same options as before")
-        })?;
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let mut file = file.map_err(|error| refused(&path, &error))?;
-        // What was left of a last line, and a file without any.
-        let whole = match runs.is_empty() {
-            // Whatever its head says, it is of no run.
-            true => 0,
-            false => text.rfind('\n').map_or(0, |end| end + 1),
-        };
-        file.set_len(whole as u64)
-            .map_err(|error| refused(&path, &error))?;
-        if whole == 0 {
-            let line = head.line().map_err(unwritten)?;
-            file.write_all(line.as_bytes())
-                .map_err(|error| refused(&path, &error))?;
-        }
-        Ok((Self { path, file }, runs))
-    }
-
-    fn put(&mut self, run: &Run) -> Result<(), Failure> {
-        let line = line(run).map_err(unwritten)?;
-        let done = self.file.write_all(line.as_bytes());
-        done.map_err(|error| refused(&self.path, &error))
-    }
-}
-
-fn unwritten(error: serde_json::Error) -> Failure {
-    Failure::bug("write a run as JSON", error.to_string())
-}
-
-fn refused(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::input(format!("write {}", path.display()), error.to_string())
-        .with_help("name a directory that can be written with -o DIR")
-}
 
 /// Which variants were refused with a set, and why: what cannot be run at one place may be at another.
 #[derive(Debug, Default)]
@@ -295,19 +239,6 @@ mod tests {
             Some("too much (2 CPUs at U/m 0.2, 2 CPUs at U/m 0.4)")
         );
         assert_eq!(not_run.why(VARIANTS[1].name), None);
-    }
-
-    #[test]
-    fn a_journal_without_a_run_goes_on_under_another_head() {
-        let directory = std::env::temp_dir().join(format!("vestal-journal-{}", std::process::id()));
-        let head = |cpus| Head::new("1", "a machine".to_owned(), cpus, [5, 6]);
-        for cpus in [vec![9], vec![1, 0]] {
-            let opened = Journal::open(&directory, &head(cpus.clone()));
-            let (_, runs) = opened.unwrap_or_else(|failure| panic!("{}", failure.why));
-            let text = fs::read_to_string(directory.join(RUNS)).unwrap();
-            assert_eq!((runs.len(), text), (0, head(cpus).line().unwrap()));
-        }
-        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

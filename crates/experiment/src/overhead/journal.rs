@@ -1,6 +1,6 @@
 //! Runs as they come, a line each, so that a measurement that was stopped goes on where it was.
 
-use super::run::Run;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// What runs have to have in common to stand in one table.
@@ -14,23 +14,42 @@ pub struct Head {
     pub machine: String,
     /// On which of its CPUs.
     pub cpus: Vec<usize>,
-    /// How long each run of a drawn set takes, and each of a file.
+    /// How long runs take, of the two lengths that there are.
     pub interval_ns: [u64; 2],
+    /// What kind of device events come from, if any do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
-const FORMAT: &str = "vestal-shares/1";
+/// The format of a file of shares of the time.
+pub const SHARES: &str = "vestal-shares/1";
+/// That of one of cameras.
+pub const CAMERAS: &str = "vestal-cameras/1";
 
 impl Head {
-    /// Of these.
+    /// Of these, in a format.
     #[must_use]
-    pub fn new(version: &str, machine: String, cpus: Vec<usize>, interval_ns: [u64; 2]) -> Self {
+    pub fn new(
+        format: &str,
+        version: &str,
+        machine: String,
+        (cpus, interval_ns): (Vec<usize>, [u64; 2]),
+    ) -> Self {
         Self {
-            format: FORMAT.to_owned(),
+            format: format.to_owned(),
             version: version.to_owned(),
             machine,
             cpus,
             interval_ns,
+            device: None,
         }
+    }
+
+    /// The same with events from devices of a kind.
+    #[must_use]
+    pub fn with_device(self, kind: &str) -> Self {
+        let device = Some(kind.to_owned());
+        Self { device, ..self }
     }
 
     /// Its line.
@@ -46,7 +65,7 @@ impl Head {
 ///
 /// # Errors
 /// What the library says.
-pub fn line(run: &Run) -> Result<String, serde_json::Error> {
+pub fn line<R: Serialize>(run: &R) -> Result<String, serde_json::Error> {
     serde_json::to_string(run).map(|text| text + "\n")
 }
 
@@ -65,7 +84,7 @@ fn parts(text: &str) -> Result<Option<(Head, Lines<'_>)>, String> {
     Ok(Some((head, lines.collect())))
 }
 
-fn runs(lines: Lines<'_>) -> Result<Vec<Run>, String> {
+fn runs<R: DeserializeOwned>(lines: Lines<'_>) -> Result<Vec<R>, String> {
     let runs = lines.into_iter().map(|(number, line)| {
         serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))
     });
@@ -76,7 +95,7 @@ fn runs(lines: Lines<'_>) -> Result<Vec<Run>, String> {
 ///
 /// # Errors
 /// In words, what is wrong with it, and where.
-pub fn parse(text: &str) -> Result<Option<(Head, Vec<Run>)>, String> {
+pub fn parse<R: DeserializeOwned>(text: &str) -> Result<Option<(Head, Vec<R>)>, String> {
     let Some((head, lines)) = parts(text)? else {
         return Ok(None);
     };
@@ -87,7 +106,7 @@ pub fn parse(text: &str) -> Result<Option<(Head, Vec<Run>)>, String> {
 ///
 /// # Errors
 /// In words, what is wrong with it, and where.
-pub fn read(text: &str, head: &Head) -> Result<Vec<Run>, String> {
+pub fn read<R: DeserializeOwned>(text: &str, head: &Head) -> Result<Vec<R>, String> {
     let Some((found, lines)) = parts(text)? else {
         return Ok(Vec::new());
     };
@@ -97,6 +116,7 @@ pub fn read(text: &str, head: &Head) -> Result<Vec<Run>, String> {
         ("machine", found.machine == head.machine),
         ("list of CPUs", found.cpus == head.cpus),
         ("length of runs", found.interval_ns == head.interval_ns),
+        ("kind of device", found.device == head.device),
     ];
     match same.iter().find(|(_, same)| !same) {
         Some((what, _)) if !lines.is_empty() => {
@@ -108,50 +128,59 @@ pub fn read(text: &str, head: &Head) -> Result<Vec<Run>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up::{drawn, made};
     use super::*;
 
+    type Made = (String, u64);
+
     fn head() -> Head {
-        Head::new("1", "a machine".to_owned(), vec![0, 1], [5, 6])
+        Head::new(SHARES, "1", "a machine".to_owned(), (vec![0, 1], [5, 6]))
+    }
+
+    fn made(name: &str, number: u64) -> Made {
+        (name.to_owned(), number)
     }
 
     #[test]
     fn runs_are_read_back_up_to_the_last_whole_line() {
-        let runs = [
-            made(drawn(1, 200), 0, "ftts/spin", 7),
-            made(drawn(2, 200), 3, "pedf-vd/manager", 9),
-        ];
+        let runs = [made("one", 7), made("other", 9)];
         let mut text = head().line().unwrap();
-        assert_eq!(read(&text, &head()).unwrap(), []);
+        assert!(!text.contains("device"), "{text}");
+        assert_eq!(read::<Made>(&text, &head()).unwrap(), []);
         for run in &runs {
             text.push_str(&line(run).unwrap());
         }
-        assert_eq!(read(&text, &head()).unwrap(), runs);
+        assert_eq!(read::<Made>(&text, &head()).unwrap(), runs);
         let cut = &text[..text.len() - 5];
-        assert_eq!(read(cut, &head()).unwrap(), runs[..1]);
-        assert_eq!(read("", &head()).unwrap(), []);
+        assert_eq!(read::<Made>(cut, &head()).unwrap(), runs[..1]);
+        assert_eq!(read::<Made>("", &head()).unwrap(), []);
         assert_eq!(parse(cut).unwrap(), Some((head(), runs[..1].to_vec())));
-        assert_eq!(parse("").unwrap(), None);
+        assert_eq!(parse::<Made>("").unwrap(), None);
     }
 
     #[test]
     fn what_was_measured_otherwise_is_refused_with_its_place() {
         let empty = head().line().unwrap();
-        let text = empty.clone() + &line(&made(drawn(1, 200), 0, "ftts/spin", 7)).unwrap();
-        let other = Head {
-            cpus: vec![1],
-            ..head()
-        };
-        assert_eq!(
-            read(&text, &other).unwrap_err(),
-            "line 1: its runs have another list of CPUs"
-        );
-        assert_eq!(read(&empty, &other).unwrap(), []);
-        let other = Head {
-            interval_ns: [5, 7],
-            ..head()
-        };
-        assert!(read(&text, &other).unwrap_err().contains("length of runs"));
+        let text = empty.clone() + &line(&made("one", 7)).unwrap();
+        let read = |text: &str, head: &Head| read::<Made>(text, head);
+        let cpus = vec![1];
+        let interval_ns = [5, 7];
+        let machine = "another".to_owned();
+        for (other, what) in [
+            (Head { cpus, ..head() }, "list of CPUs"),
+            (
+                Head {
+                    interval_ns,
+                    ..head()
+                },
+                "length of runs",
+            ),
+            (Head { machine, ..head() }, "machine"),
+            (head().with_device("pty"), "kind of device"),
+        ] {
+            let why = read(&text, &other).unwrap_err();
+            assert_eq!(why, format!("line 1: its runs have another {what}"));
+            assert_eq!(read(&empty, &other).unwrap(), []);
+        }
         let broken = format!("{text}{{\"place\": 1}}\n");
         let why = read(&broken, &head()).unwrap_err();
         assert!(why.starts_with("line 3: "), "{why}");

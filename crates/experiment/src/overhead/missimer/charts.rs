@@ -1,0 +1,142 @@
+//! Fig. 12 to 15: completed jobs, overheads, and what cameras were read.
+
+use super::run::{Place, Run, System, WINDOW_NS};
+use super::table::Table;
+use crate::number::as_f64;
+use crate::plot::{Chart, Curve, YAxis};
+use crate::summary::Share;
+use vestal_statistics::Quartiles;
+
+/// Every chart that can be drawn, with the name of its file. Of runs over time the first repetition is shown.
+#[must_use]
+pub fn all(table: &Table) -> Vec<(String, Chart)> {
+    let mut all = vec![
+        ("fig12.svg".to_owned(), completions(table)),
+        ("fig13.svg".to_owned(), overheads(table)),
+    ];
+    for (name, title, is_total) in [
+        ("fig14.svg", "events served in 100 ms", false),
+        ("fig15.svg", "events served in all", true),
+    ] {
+        all.push((name.to_owned(), cameras(table, title, is_total)));
+    }
+    all.retain(|(_, chart)| chart.curves.iter().any(|curve| !curve.points.is_empty()));
+    all
+}
+
+const fn exact(value: f64) -> Share {
+    Share {
+        value,
+        low: value,
+        high: value,
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    as_f64(nanos) / 1e9
+}
+
+/// The job that was completed over the time when it was.
+fn completions(table: &Table) -> Chart {
+    let mut curves = Vec::new();
+    for &system in Place::OneCamera.systems() {
+        let first = table.of_place(Place::OneCamera, system).next();
+        for (application, level) in ["HI", "LO"].into_iter().enumerate() {
+            let completed = first.and_then(|run| run.completed_ns.get(application));
+            let points = completed.into_iter().flatten().zip(1_u64..);
+            let points = points.map(|(&at, number)| (seconds(at), exact(as_f64(number))));
+            curves.push(Curve {
+                name: format!("{} {level}", system.name()),
+                points: points.collect(),
+            });
+        }
+    }
+    Chart {
+        title: "jobs completed, one camera".to_owned(),
+        x_label: "seconds".to_owned(),
+        y_label: "jobs".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves,
+    }
+}
+
+/// Whiskers are quartiles of the repetitions.
+fn overheads(table: &Table) -> Chart {
+    let curves = [System::SsOnly, System::SsPibs].map(|system| {
+        let places = [(1.0, Place::OneCamera), (2.0, Place::TwoCameras)].into_iter();
+        let points = places.filter_map(|(x, place)| {
+            let values = table.values(place, system, &|run| Some(run.overhead()));
+            let found = Quartiles::of(values)?;
+            let share = Share {
+                value: found.median,
+                low: found.low,
+                high: found.high,
+            };
+            Some((x, share))
+        });
+        Curve {
+            name: system.name().to_owned(),
+            points: points.collect(),
+        }
+    });
+    Chart {
+        title: "scheduling overhead".to_owned(),
+        x_label: "cameras".to_owned(),
+        y_label: "% of the time".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: curves.to_vec(),
+    }
+}
+
+fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
+    let first: Option<&Run> = table.of_place(Place::Change, System::SsPibs).next();
+    let each = first.map_or(&[][..], |run| &run.cameras);
+    let curves = each.iter().zip(1..).map(|(camera, number)| {
+        let values = match is_total {
+            true => camera.served_by.clone(),
+            false => camera.by_window(),
+        };
+        let points = values.into_iter().zip(1..);
+        let points =
+            points.map(|(value, window)| (seconds(window * WINDOW_NS), exact(as_f64(value))));
+        Curve {
+            name: format!("camera {number}"),
+            points: points.collect(),
+        }
+    });
+    Chart {
+        title: title.to_owned(),
+        x_label: "seconds".to_owned(),
+        y_label: "events".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: curves.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made_up::{camera, made};
+    use super::*;
+
+    #[test]
+    fn what_was_measured_is_drawn_and_nothing_else() {
+        assert!(all(&Table::default()).is_empty());
+        let one = made(Place::OneCamera, System::SsOnly, 0);
+        let names = |runs: Vec<Run>| {
+            let charts = all(&Table::of(runs));
+            assert!(
+                charts
+                    .iter()
+                    .all(|(_, chart)| !chart.to_svg().contains("NaN"))
+            );
+            charts.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(vec![one.clone()]), ["fig12.svg", "fig13.svg"]);
+        let change = Run {
+            cameras: vec![camera(10, 100, 5), camera(100, 10, 0)],
+            ..made(Place::Change, System::SsPibs, 0)
+        };
+        let found = names(vec![one, change]);
+        assert_eq!(found, ["fig12.svg", "fig13.svg", "fig14.svg", "fig15.svg"]);
+    }
+}

@@ -1,0 +1,20 @@
+//! Missimer, Missimer and West (ECRTS 2016), section V-B: what sporadic servers and PIBS cost for the bottom halves of a camera, and what a
+//! change of mode does to two cameras; Tables II and III, Fig. 12 to 15.
+//!
+//! Runs of a fixed length, several times each. A camera is a device that a sender fills faster than its server may read. Of the paper's
+//! first application, which reads what there is and then burns its whole budget, the reading is left out: what bottom halves have
+//! served is counted beside. What was not measured decides no claim.
+
+pub mod charts;
+pub mod claims;
+pub mod page;
+pub mod plan;
+pub mod run;
+pub mod set;
+pub mod table;
+
+/// The name of the paper, as after `--paper`.
+pub const NAME: &str = "missimer";
+
+#[cfg(test)]
+mod made_up;

@@ -1,0 +1,147 @@
+//! The page about what was measured: verdicts, figures, tables.
+
+use crate::number::as_f64;
+use std::fmt::Write as _;
+use vestal_result::cameras::{Cameras, CamerasCell};
+use vestal_statistics::Quartiles;
+
+/// The whole page. `command` measured it; `charts` are the names of the files of figures.
+#[must_use]
+pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[String]) -> String {
+    let mut page = String::new();
+    let [interval, change] = measured.interval_ns.map(|nanos| as_f64(nanos) / 1e9);
+    let _ = writeln!(
+        page,
+        "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
+         `{command}`, vestal {version}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
+         {} that is sent {} events a second. Where none of them is left over or dropped, its server was not used up, and nothing here speaks of the paper's cameras.",
+        measured.machine,
+        measured.repetitions,
+        measured.device,
+        super::set::RATE
+    );
+    if measured.interrupted {
+        page.push_str("\nIt was stopped: what was complete until then is shown.\n");
+    }
+    page.push_str("\n## Claims\n\n| | whose | claim | found |\n|---|---|---|---|\n");
+    for (number, finding) in (1..).zip(&measured.claims) {
+        let _ = writeln!(
+            page,
+            "| {number} | {} | {} | **{}** |",
+            finding.of, finding.claim, finding.verdict
+        );
+    }
+    for finding in &measured.claims {
+        let _ = writeln!(
+            page,
+            "\n**{}** {} {}.",
+            finding.claim, finding.verdict, finding.numbers
+        );
+    }
+    page.push_str("\n## What was measured\n\nMedians, with quartiles.\n\n");
+    cells(&mut page, &measured.cells);
+    page.push_str("\n## Events of cameras, of all runs\n\n| set | system | camera | sent | served | left over | dropped |\n|---|---|---|---|---|---|---|\n");
+    for cell in &measured.cells {
+        for camera in &cell.cameras {
+            let _ = writeln!(
+                page,
+                "| {} | {} | {} | {} | {} | {} | {} |",
+                cell.place,
+                cell.system,
+                camera.name,
+                camera.sent,
+                camera.served,
+                camera.queued,
+                camera.dropped
+            );
+        }
+    }
+    page.push_str("\n## Figures\n\n");
+    for chart in charts {
+        let _ = writeln!(page, "![{0}]({0})", chart);
+    }
+    page
+}
+
+fn cells(page: &mut String, cells: &[CamerasCell]) {
+    page.push_str(
+        "| set | system | runs | overhead, % | rises of the mode | switches/s | interrupts/s | HI jobs/s | LO jobs/s | longest wait of HI, LO in periods |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for cell in cells {
+        let [hi, lo] = &cell.completed_each_second;
+        let [hi_wait, lo_wait] = &cell.longest_wait_periods;
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {}, {} |",
+            cell.place,
+            cell.system,
+            cell.runs,
+            spread(cell.overhead_percent.as_ref(), 4),
+            spread(cell.rises.as_ref(), 0),
+            spread(cell.switches_each_second.as_ref(), 0),
+            spread(cell.interrupts_each_second.as_ref(), 0),
+            spread(hi.as_ref(), 2),
+            spread(lo.as_ref(), 2),
+            spread(hi_wait.as_ref(), 2),
+            spread(lo_wait.as_ref(), 2),
+        );
+    }
+}
+
+fn spread(found: Option<&Quartiles>, digits: usize) -> String {
+    found.map_or_else(
+        || "-".to_owned(),
+        |found| {
+            format!(
+                "{:.digits$} ({:.digits$} to {:.digits$})",
+                found.median, found.low, found.high
+            )
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claims::findings;
+    use super::super::made_up::{camera, made};
+    use super::super::run::{Place, Run, System};
+    use super::super::table::Table;
+    use super::*;
+    use vestal_result::Format;
+
+    #[test]
+    fn every_claim_and_every_kind_of_run_is_on_the_page() {
+        let change = Run {
+            cameras: vec![camera(10, 100, 5), camera(100, 10, 0)],
+            ..made(Place::Change, System::SsPibs, 0)
+        };
+        let table = Table::of(vec![made(Place::OneCamera, System::SsOnly, 0), change]);
+        let measured = Cameras {
+            format: Format::V1,
+            bench: "overhead".to_owned(),
+            paper: super::super::NAME.to_owned(),
+            machine: "a machine".to_owned(),
+            device: "pipe".to_owned(),
+            interval_ns: [8_000_000_000, 16_000_000_000],
+            repetitions: 1,
+            interrupted: true,
+            cells: table.cells(),
+            claims: findings(&table),
+        };
+        let page = page(&measured, ("vestal bench", "0"), &["fig12.svg".to_owned()]);
+        assert_eq!(
+            page.matches("**not decided**").count(),
+            measured.claims.len()
+        );
+        for part in [
+            "1 repetitions of 8 s, and of 16 s",
+            "| one-camera | SS-only | 1 | 0.0000 (0.0000 to 0.0000) |",
+            "| change | SS+PIBS | camera2 | 2200 | 2200 | 0 | 0 |",
+            "It was stopped",
+            "![fig12.svg](fig12.svg)",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The result of `bench overhead --paper missimer`: bottom halves of cameras in servers.
+
+use crate::Format;
+use crate::claim::Finding;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vestal_statistics::Quartiles;
+
+/// What was measured, against the paper's figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cameras {
+    /// The format.
+    pub format: Format,
+    /// `overhead`.
+    pub bench: String,
+    /// The paper.
+    pub paper: String,
+    /// What was measured on.
+    pub machine: String,
+    /// What kind of device a camera was.
+    pub device: String,
+    /// How long each run took, and each in which the mode changed.
+    pub interval_ns: [u64; 2],
+    /// How many repetitions were wanted.
+    pub repetitions: u32,
+    /// Whether somebody stopped it.
+    pub interrupted: bool,
+    /// What was measured, by set and system.
+    pub cells: Vec<CamerasCell>,
+    /// What became of claims.
+    pub claims: Vec<Finding>,
+}
+
+/// The runs of one set with one system. Quartiles are those over runs, null where no run has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CamerasCell {
+    /// `one-camera`, `two-cameras` (Table II) or `change` (Table III).
+    pub place: String,
+    /// `SS-only` or `SS+PIBS`.
+    pub system: String,
+    /// How many runs.
+    pub runs: usize,
+    /// CPU time of the run's own threads on its CPU, and of workers outside the bodies of jobs, in percent of the run.
+    pub overhead_percent: Option<Quartiles>,
+    /// Switches between threads of the run.
+    pub switches_each_second: Option<Quartiles>,
+    /// Interrupts of which the scheduler was told.
+    pub interrupts_each_second: Option<Quartiles>,
+    /// How often the mode rose in a run.
+    pub rises: Option<Quartiles>,
+    /// Jobs that the applications of level HI and LO completed.
+    pub completed_each_second: [Option<Quartiles>; 2],
+    /// The longest time without one, in periods.
+    pub longest_wait_periods: [Option<Quartiles>; 2],
+    /// Each camera, of all runs together.
+    pub cameras: Vec<CameraCell>,
+}
+
+/// What became of a camera's events: those that were sent were served, are left over, or were dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CameraCell {
+    /// Its name.
+    pub name: String,
+    /// Sent.
+    pub sent: u64,
+    /// Served by its bottom half.
+    pub served: u64,
+    /// Left over in the device at the end of a run.
+    pub queued: u64,
+    /// For which there was no room, or that a bottom half was kept from.
+    pub dropped: u64,
+}
