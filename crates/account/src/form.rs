@@ -271,7 +271,6 @@ impl TaskNote {
             Self::Suspended(Suspensions { times, ineffective }) => {
                 words(head(11, 0), [times, ineffective])
             }
-            Self::Waits => words(head(13, 0), []),
             Self::Used(cost) => {
                 let cpu = cost.cpu.as_nanos();
                 words(head(12, 0), [cpu, cost.voluntary, cost.involuntary])
@@ -345,7 +344,6 @@ impl TaskNote {
                 voluntary: b,
                 involuntary: c,
             }),
-            13 => Self::Waits,
             _ => return None,
         })
     }
@@ -480,7 +478,6 @@ mod tests {
             lost,
         };
         let mut notes = vec![
-            TaskNote::Waits,
             TaskNote::Released { release, now },
             TaskNote::Begins { release, consumed },
             TaskNote::Looked {
@@ -577,7 +574,7 @@ mod tests {
     fn words_of_no_note_are_none() {
         let reason = head(FIRST_OF_TASK + 9, 9, 0);
         let duty = head(4, 63, 0);
-        for first in [13, FIRST_OF_TASK - 1, FIRST_OF_TASK + 14, 255, reason, duty] {
+        for first in [13, FIRST_OF_TASK - 1, FIRST_OF_TASK + 13, 255, reason, duty] {
             assert_eq!(Note::from_words(words(first, [])), None, "{first}");
         }
     }

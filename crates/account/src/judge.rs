@@ -101,8 +101,6 @@ struct TaskState {
     facts: TaskFacts,
     /// A job of it has begun and has its priority.
     has_priority: bool,
-    /// Nothing is guaranteed to it, because a job of it has waited.
-    waits: bool,
     blocked_by: BlockedBy,
     /// The last look at a late job of it, with the deadline of that job.
     look: Option<(u64, Look)>,
@@ -564,7 +562,6 @@ impl TaskState {
         Self {
             facts,
             has_priority: false,
-            waits: false,
             blocked_by: BlockedBy::default(),
             look: None,
             used_up: UsedUp::default(),

@@ -313,9 +313,6 @@ pub enum TaskNote {
         /// The clock when the worker goes on.
         now: u64,
     },
-    /// A job of it waits for what others do, or does what comes from outside: how long it takes is in no test's account, and from
-    /// here on nothing is guaranteed to the task.
-    Waits,
     /// A job gets its priority. `consumed`: what the threads of the run had consumed, if a busy period seemed
     /// to begin.
     Begins {

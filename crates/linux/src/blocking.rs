@@ -46,8 +46,6 @@ impl JobContext<'_> {
         if events == 0 {
             return Ok(());
         }
-        let task = self.job.task.index();
-        self.own.note(Note::Task(task, TaskNote::Waits));
         let keeps = self.keeps_its_priority();
         let was_inside = self.leave_for_a_wait();
         let look = self.end(keeps, false);
@@ -117,8 +115,6 @@ impl JobContext<'_> {
         buffer: &mut [u8],
         each: &mut impl FnMut(&mut Self, &[u8]) -> Result<(), Cancelled>,
     ) -> Result<(), Cancelled> {
-        let task = self.job.task.index();
-        self.own.note(Note::Task(task, TaskNote::Waits));
         loop {
             self.checkpoint()?;
             match device.input().take(buffer) {

@@ -119,9 +119,9 @@ impl Device {
         self.0.line.is_told()
     }
 
-    /// The clock when it was raised, if that is news to the manager.
-    pub(crate) fn take_interrupt(&self) -> Option<u64> {
-        let at = self.0.line.take()?;
+    /// The clock when it was raised, if that is news to the manager, and was before the run's `end`: of what came later nobody is told.
+    pub(crate) fn take_interrupt(&self, end: u64) -> Option<u64> {
+        let at = self.0.line.take().filter(|&at| at < end)?;
         self.0.told.set(self.0.told.get() + 1);
         Some(at)
     }

@@ -122,8 +122,7 @@ impl Executive {
     /// follow the order of these calls, and are those of the scheduler, to which this task has to be the bottom half of that device.
     /// What a job takes of the CPU is bounded by the budget of its server.
     ///
-    /// For managed dispatch. To this task, and to one whose jobs wait for a device, nothing is guaranteed; to the others what the
-    /// policy guarantees.
+    /// For managed dispatch. No miss counts as guaranteed not to happen on a CPU with devices.
     #[must_use]
     pub fn bottom_half(
         mut self,

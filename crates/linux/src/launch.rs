@@ -281,7 +281,8 @@ impl Launch {
             bound_nanos: config.bound.as_nanos(),
             has_job_budgets: !plan.asked.budgets_outlive_jobs,
             stops_at_own_limit: plan.asked.stops_at_own_limit,
-            guarantee: cpu.spec.guarantee && plan.is_alone,
+            // What a job waits for is in no test's account.
+            guarantee: cpu.spec.guarantee && plan.is_alone && cpu.devices.is_empty(),
             backlog: cpu.spec.backlog,
             tolerance_nanos: tolerance.as_nanos(),
             tolerates_each_job: cpu.spec.tolerates_each_job,

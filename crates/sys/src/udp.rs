@@ -2,9 +2,8 @@
 //!
 //! The kernel hands them over in a softirq on the processor of who sends, and drops what finds no room in the receiver's buffer.
 
-use super::Processor;
 use super::net::link::{HARDWARE, Link, make_pair};
-use super::net::{ENDS, EVENT_BYTES, Namespace, apart, at, steer};
+use super::net::{ENDS, EVENT_BYTES, Namespace, apart, at};
 use super::source::{Input, Sender};
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -30,19 +29,6 @@ pub fn loopback() -> io::Result<(Sender, Input)> {
 /// # Errors
 /// What the system calls say: `PermissionDenied` without CAP_SYS_ADMIN and CAP_NET_ADMIN.
 pub fn between_namespaces() -> io::Result<(Sender, Input)> {
-    pair(None)
-}
-
-/// The same, where the softirqs of this processor look at what is received, whichever sends it: on the processor of a run they take
-/// time from it that no priority of user space is above.
-///
-/// # Errors
-/// As [`between_namespaces`], and where the kernel cannot steer packets.
-pub fn between_namespaces_to(processor: Processor) -> io::Result<(Sender, Input)> {
-    pair(Some(processor))
-}
-
-fn pair(steered: Option<Processor>) -> io::Result<(Sender, Input)> {
     apart(|there| {
         let [from, to] = ENDS;
         let [from_hardware, to_hardware] = HARDWARE;
@@ -57,9 +43,6 @@ fn pair(steered: Option<Processor>) -> io::Result<(Sender, Input)> {
         receives.bring_up(to)?;
         receives.knows(from, &from_hardware)?;
         let input = bound(to)?;
-        if let Some(processor) = steered {
-            steer::to(processor)?;
-        }
         there.enter()?;
         let sends = Link::open()?;
         sends.bring_up(from)?;

@@ -23,7 +23,6 @@ impl Judge {
                     state.record.lateness.record(late);
                 }
             }
-            TaskNote::Waits => state.waits = true,
             TaskNote::Begins { release, consumed } => self.begin_job(task, release, consumed),
             TaskNote::Looked {
                 due,
@@ -270,7 +269,7 @@ impl Judge {
         let busy_since = self.guarantees.busy_since();
         let since = busy_since.min(past.release);
         // What is known of a window of which notes were lost decides nothing.
-        let lost = self.rules.guarantee && !state.waits && since < self.lost_until;
+        let lost = self.rules.guarantee && since < self.lost_until;
         let guaranteed = lost || self.was_guaranteed(state, past, due);
         // Then it was guaranteed unless the job had used up its limit, which is not known.
         let unknown = lost || guaranteed && state.used_up.may_have_forgotten(past.sequence);
@@ -316,7 +315,6 @@ impl Judge {
         let exceeded = self.guarantees.exceeded(task.facts.model.criticality);
         let (due, used_up) = (Instant::from_nanos(due), used_up.map(Instant::from_nanos));
         self.rules.guarantee
-            && !task.waits
             && !task.blocked_by.blocks(past.sequence, past.release)
             && covers(due, exceeded, used_up)
     }

@@ -165,42 +165,6 @@ fn a_job_that_used_up_its_own_c_was_guaranteed_nothing_and_the_others_were() {
     assert!(!lo(&judge, due(90), 36));
 }
 
-/// How long a job takes that waits for others no test says; of the other tasks it says all that it did.
-#[test]
-fn a_task_whose_job_has_waited_was_guaranteed_nothing_and_the_others_were() {
-    let mut judge = judge(ENFORCED);
-    judge.take_all([begins(LO, 0), begins(HI, 0)]);
-    assert!(judge.holds_for(LO) && judge.holds_for(HI));
-    judge.take(Note::Task(LO, TaskNote::Waits));
-    assert!(!judge.holds_for(LO) && judge.holds_for(HI));
-    let late = |task, sequence| {
-        let (release, finished, executed) = (0, 90, 20);
-        Note::Task(
-            task,
-            TaskNote::Completed(Ending {
-                sequence,
-                release,
-                finished,
-                executed,
-                at: finished,
-                consumed: Some(40),
-            }),
-        )
-    };
-    judge.take_all([ends(LO, 0, 20, 90), late(LO, 0)]);
-    judge.take_all([ends(HI, 0, 20, 90), late(HI, 0)]);
-    let missed = |task: usize| {
-        let jobs = judge.tasks[task].record.jobs;
-        (jobs.missed, jobs.missed_guaranteed)
-    };
-    assert_eq!((missed(LO), missed(HI)), ((1, 0), (1, 1)));
-    // Notes that were lost do not make it a guarantee again.
-    judge.lost_until = u64::MAX;
-    judge.take(late(LO, 1));
-    let jobs = judge.tasks[LO].record.jobs;
-    assert_eq!((jobs.missed, jobs.missed_guaranteed), (2, 0));
-}
-
 #[test]
 fn where_nothing_stops_it_a_job_beyond_its_own_c_ends_the_guarantee_to_all() {
     for (stops_at_own_limit, kept) in [(true, true), (false, false)] {

@@ -115,7 +115,10 @@ fn figure_5_of_missimer_a_sporadic_server_postpones() {
     assert_eq!(row(&rows, "task1"), drawn(&[(0, 8), (26, 34)], 36));
     let device = [(9, 10), (11, 12), (13, 14), (25, 26)];
     assert_eq!(row(&rows, "device"), drawn(&device, 36));
-    let device = serde_json::json!([{ "name": "device", "arrived": 4, "served": 4, "queued": 0, "dropped": 0 }]);
+    let device = serde_json::json!([{
+        "name": "device", "arrived": 4, "served": 4, "queued": 0, "dropped": 0,
+        "kind": null, "sent": null, "dropped_by": null, "unaccounted": null, "wakes": null, "spurious": null,
+    }]);
     assert_eq!(result["devices"], device);
     let jobs = &result["jobs"];
     // Bottom halves are no jobs of the set, and a miss that nothing promised breaks no guarantee.

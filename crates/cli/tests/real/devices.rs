@@ -92,7 +92,7 @@ fn a_storm_of_datagrams_and_one_of_packets_are_counted_too() {
         assert!(by_kernel > 1_000, "{device}");
         arrived(&result);
         let served = device["served"].as_u64().unwrap();
-        assert!((150..=290).contains(&served), "{device}");
+        assert!((150..=270).contains(&served), "{device}");
     }
 }
 
@@ -155,7 +155,12 @@ fn a_storm_below_a_critical_task_keeps_nothing_of_it_waiting() {
     arrived(&result);
     let control = &result["tasks"][0];
     assert!(control["completed"].as_u64().unwrap() > 90, "{control}");
-    assert_eq!(result["machine"]["missed_outside_gaps"], 0, "{control}");
+    // Only where the machine took the CPU meanwhile it may be late.
+    let (missed, gaps) = (
+        control["missed"].as_u64(),
+        result["machine"]["gaps"].as_u64(),
+    );
+    assert!(missed.unwrap() <= gaps.unwrap(), "{control} {gaps:?}");
     let woken = result["machine"]["own"]["wakeups"]["device"]
         .as_u64()
         .unwrap();

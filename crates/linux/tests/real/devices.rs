@@ -1,7 +1,6 @@
 //! Devices: events that bottom halves serve within the budget of their server, and bodies that wait for them.
 
 mod rig;
-mod softirq;
 mod storms;
 
 use crate::looks::replayed;
@@ -128,35 +127,4 @@ fn a_top_half_that_is_slow_to_wait_is_found() {
         slow > SLOW_MS * MS * 9 / 10 && well < slow / 2,
         "{well} {slow}"
     );
-}
-
-/// Who waits for what others send has no guarantee, and keeps the others on its CPU theirs: a manager that is late is found.
-#[test]
-fn who_waits_was_promised_nothing_and_the_others_were() {
-    let late = Fault::Delay(Delay {
-        point: Point::BeforeEnact,
-        how: How::Sleep,
-        milliseconds: 30,
-        every: 40,
-    });
-    alone_and_well(|| {
-        let run = |fault| {
-            let rig = Rig {
-                events: 30,
-                millis: 600,
-                fault,
-                ..Rig::paced(1_000)
-            };
-            let run = rig.run();
-            let jobs = |task: usize| run.report.cpus[0].tasks[task].jobs;
-            (jobs(CONTROL), jobs(READER))
-        };
-        let (control, reader) = run(None);
-        assert_eq!(control.missed_outside_gaps, 0, "{control:?}");
-        assert!(reader.missed > 5, "{reader:?}");
-        assert_eq!(reader.missed_guaranteed, 0, "{reader:?}");
-        let (control, reader) = run(Some(late));
-        assert!(control.missed_guaranteed > 0, "{control:?}");
-        assert_eq!(reader.missed_guaranteed, 0, "{reader:?}");
-    });
 }

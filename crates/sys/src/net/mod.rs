@@ -5,7 +5,6 @@
 
 pub(crate) mod link;
 mod netlink;
-pub(crate) mod steer;
 
 use super::checked;
 use std::fs::File;
@@ -35,7 +34,8 @@ impl Namespace {
         // SAFETY: takes plain numbers, and changes the calling thread alone.
         checked(unsafe { libc::unshare(libc::CLONE_NEWNET) })
             .map_err(at("make a network namespace"))?;
-        File::open("/proc/thread-self/ns/net").map(Self)
+        let own = File::open("/proc/thread-self/ns/net");
+        own.map(Self).map_err(at("open /proc/thread-self/ns/net"))
     }
 
     /// The calling thread is in it from here on.

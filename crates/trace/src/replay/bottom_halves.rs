@@ -1,8 +1,8 @@
 //! Did the machine keep bottom halves below what is above them? (managed runs)
 //!
 //! A managed world starts what the plan names, and a replay shows that every plan is right. This looks at the time in between: a job
-//! of a server above that of a bottom half is released, or has what it waited for, and until the manager has the CPU, has decided,
-//! and has carried that out, the bottom half goes on. That is an *inversion* if it lasts for longer than a tolerance, less the time
+//! of a server above that of a bottom half is released, or has what it waited for, and until the manager has the CPU and has decided
+//! the bottom half goes on. How long it then takes to carry that out no record says. That is an *inversion* if it lasts for longer than a tolerance, less the time
 //! in which the machine held the CPU ([`What::Gap`]).
 //!
 //! A job is *ready* from its release, its wake-up, the end of the job before it, or its preemption on, until it starts, ends, blocks

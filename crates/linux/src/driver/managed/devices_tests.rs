@@ -376,6 +376,18 @@ fn an_interrupt_from_before_the_run_is_taken_when_it_begins() {
     assert_eq!(world.running(), Some(HALF));
 }
 
+#[test]
+fn of_an_interrupt_at_the_end_of_the_run_the_scheduler_is_not_told_and_none_is_counted() {
+    let mut world = World::new();
+    world.round(0);
+    world.cpu.run.end.set(EPOCH + 200 * US);
+    assert!(world.found(200));
+    world.said();
+    world.round(210);
+    assert!(world.said().iter().all(|(_, what, _)| *what != "interrupt"));
+    assert_eq!(world.device.outcome().interrupts, 0);
+}
+
 /// What a round was for, by what there was to look at.
 #[test]
 fn a_round_is_about_devices_when_one_is_ready_or_somebody_waits_or_has_what_he_waited_for() {

@@ -322,8 +322,7 @@ impl Managed {
     pub(super) fn take_interrupts(&mut self, control: &Control<'_>) -> Step {
         let end = control.run.end.get();
         for (device, attached) in control.devices.iter().enumerate() {
-            let came = attached.device.take_interrupt();
-            let Some(came) = came.filter(|&came| came < end) else {
+            let Some(came) = attached.device.take_interrupt(end) else {
                 continue;
             };
             let (at, task) = (control.run.instant(came), attached.task);
