@@ -126,7 +126,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// place to the other.
     fn exchange_stopwatch(&mut self, from: ServerId, to: ServerId) -> u64 {
         let events = [to, from].map(Event::SwitchOut);
-        if let Some(elapsed) = self.pool.exchange_head(&mut self.stopwatch, events) {
+        if let Some(elapsed) = self.pool.exchange_head(&self.stopwatch, events) {
             return elapsed;
         }
         self.start_stopwatch(from);
