@@ -43,7 +43,7 @@ fn what_is_chosen_is_enough_and_a_unit_less_is_not() {
     let plain = find("hsf", None).unwrap();
     let (mut accepted, mut refused, mut less, mut saved) = (0, 0, 0, 0);
     for seed in 0..600 {
-        let drawn = random_problem(&mut Random::new(seed), &KINDS, 2);
+        let drawn = random_problem(&mut Random::new(seed), &KINDS, 1);
         let (verdict, capacities) = chosen(&drawn);
         let enough = with(&drawn, &capacities);
         assert_eq!(plain.analyse(&enough).verdict, verdict, "{seed}");

@@ -444,11 +444,12 @@ fn least_budgets_are_emitted_and_prove_the_set() {
         found.stdout
     );
     // Of a file with too small a capacity it says nothing unless it is named.
-    let small = text_of(2, 20);
+    let small = text_of(2, 18);
     std::fs::write(&set, small).unwrap();
     for more in [&[][..], &["--all"]] {
         let done = vestal(&[&["analyze", &set][..], more].concat());
-        assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
+        // Tests of tasks alone see no servers.
+        assert!(done.stdout.contains("\nhsf: not-proven"), "{}", done.stdout);
         assert!(!done.stdout.contains("least-budgets"), "{}", done.stdout);
     }
     let named = vestal(&["analyze", &set, "--test", "hsf:least-budgets"]);
