@@ -19,6 +19,7 @@ mod interface;
 mod io_amc;
 mod job_orders;
 mod mc2;
+mod mc2_levels;
 mod mechanisms;
 mod overheads;
 mod pt;

@@ -34,6 +34,7 @@
 pub mod checks;
 pub mod conformance;
 pub mod inversion;
+pub mod levels;
 mod run;
 
 use crate::count::Counts;
