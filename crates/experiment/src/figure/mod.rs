@@ -17,6 +17,7 @@ pub mod drawing;
 mod drawing_rules;
 pub mod grid;
 mod grid_rules;
+mod herman2012;
 mod huang2014;
 pub mod kept;
 pub mod measured;
@@ -121,7 +122,12 @@ pub struct Checked {
 }
 
 /// The figures of every paper.
-const PAPERS: &[&[Figure]] = &[huang2014::FIGURES, sigrist2015::FIGURES, missimer::FIGURES];
+const PAPERS: &[&[Figure]] = &[
+    huang2014::FIGURES,
+    sigrist2015::FIGURES,
+    missimer::FIGURES,
+    herman2012::FIGURES,
+];
 
 /// All figures, in the order of the papers.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
@@ -315,6 +321,10 @@ mod claims_cases;
 mod claims_tests;
 #[cfg(test)]
 mod grid_tests;
+#[cfg(test)]
+mod herman2012_cases;
+#[cfg(test)]
+mod herman2012_tests;
 #[cfg(test)]
 mod made_up_tests;
 #[cfg(test)]
