@@ -1,8 +1,8 @@
 //! Figure 6 of Herman et al. (2012), section 4: what becomes of jobs that draw their execution times from C(A), with budgets and without.
 //!
 //! **Readings.** Which capacities the sets have is not said. By the capacities of section 3.3 at the times of each level itself (10, 10 and
-//! 55 %, which is what is drawn) level C at x = 0.075 and P = 0.5 asks for 69 % of all CPUs and all levels together for 71 %. Capacities of level C's times instead
-//! would ask for tables of 2 CPUs on each CPU, so there is none: that reading has no figure. Jobs of level C
+//! 55 %, which is what is drawn) level C at x = 0.075 and P = 0.5 asks for 69 % of all CPUs and all levels together for 71 %. The same capacities at level C's times
+//! would ask for tables of 2 CPUs on each CPU; with 5, 5 and 65 % for all of each, which suits the paper's numbers and can hardly be placed: that reading is not drawn. Jobs of level C
 //! are then tardy by budgets that come once a period, and not by a CPU that is not there.
 
 use super::measured;

@@ -7,7 +7,7 @@
 //!
 //! Section 4 (Fig. 6) has an execution time for each level, e_B = 10 e_C and e_A = 2 e_B: `factor_b` and `factor_a`. Then each task has
 //! all of them, those above its own level as estimates, because its jobs draw from e_A. The capacity of a level is that at its own times;
-//! at the times of level C level A would ask for `factor_a` times `factor_b` as much in its tables, which is more than there is.
+//! at the times of level C level A would ask for `factor_a` times `factor_b` as much in its tables.
 //!
 //! The paper does not say how many tasks are of which level, how the utilisation of a level is
 //! shared out, or how tasks are placed. Here each of the n tasks draws its level among A, B and C, all
@@ -289,9 +289,9 @@ mod tests {
         }
     }
 
-    /// Capacities at the times of level C, 10 % of level A: its tables have to have 20 times as much, twice all CPUs.
+    /// 10 % of level A at the times of level C is 20 times as much at its own.
     #[test]
-    fn capacities_at_the_times_of_level_c_leave_no_room_for_tables() {
+    fn a_capacity_of_more_than_all_cpus_is_refused() {
         let mut recipe = Herman2012::new().unwrap();
         let at_c = 0.1;
         let at_a = format!("{}", at_c * 10.0 * 2.0);

@@ -191,7 +191,9 @@ impl<'a> Account<'a> {
                 own.budgets.pop_front();
             }
             // It is about to be done with one that is used up here.
-            (_, _) if given <= tolerance => return None,
+            (first, _) if given <= tolerance && first.is_none_or(|left| left <= tolerance) => {
+                return None;
+            }
             (first, _) => {
                 if let Some(own) = own.budgets.front_mut() {
                     own.left = given;
