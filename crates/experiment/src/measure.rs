@@ -52,6 +52,16 @@ pub const MEASURES: &[Measure] = &[
         count: |task, _| [task.dropped.total(), task.released],
     },
     Measure {
+        name: "pending-ratio",
+        label: "share of jobs that are not complete at the end",
+        counts: ["pending", "released"],
+        values: Values::Shares,
+        count: |task, _| {
+            let over = task.completed.saturating_add(task.dropped.total());
+            [task.released.saturating_sub(over), task.released]
+        },
+    },
+    Measure {
         name: "relative-response",
         label: "response time over period",
         counts: ["millionths", "completed"],

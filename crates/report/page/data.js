@@ -79,6 +79,23 @@ const Data = (() => {
     return slices;
   }
 
+  /** Where ghosts use up budgets; of a task one at a time. */
+  function readGhosts(column, tick) {
+    const { count } = column;
+    const reader = new Reader(column.data);
+    const ghosts = { count, from: new Float64Array(count), to: new Float64Array(count), cpu: new Uint16Array(count) };
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      at += reader.number();
+      ghosts.from[i] = at * tick;
+      at += reader.number();
+      ghosts.to[i] = at * tick;
+      ghosts.cpu[i] = reader.number();
+    }
+    reader.end();
+    return ghosts;
+  }
+
   function readMarks(column, tick) {
     const { count } = column;
     const reader = new Reader(column.data);
@@ -152,7 +169,7 @@ const Data = (() => {
     const end = Number(drawing.end) * tick;
     const rows = drawing.rows.map((row) => ({
       sequence: BigInt(row.sequence), deadline: Number(row.deadline), domain: row.domain, responses: row.responses,
-      jobs: readJobs(row.jobs, tick), slices: readSlices(row.slices, tick), marks: readMarks(row.marks, tick),
+      jobs: readJobs(row.jobs, tick), slices: readSlices(row.slices, tick), ghosts: readGhosts(row.ghosts, tick), marks: readMarks(row.marks, tick),
     }));
     return {
       dispatch: drawing.dispatch, start: BigInt(drawing.start), tick, end, lost: drawing.lost,

@@ -216,6 +216,7 @@ const Gantt = (() => {
   function line(ctx, row, base, ratio, width) {
     const p = Draw.palette();
     ctx.fillStyle = p.line; ctx.fillRect(0, base, width, 1);
+    ghosts(ctx, row, base, width);
     boxes(ctx, row, base, ratio, width);
     pointers(ctx, row, base);
     incidents(ctx, row.lane.marks, base);
@@ -244,6 +245,25 @@ const Gantt = (() => {
         Draw.mark(ctx, kind, x, heights[kind]);
       }
     }
+  }
+
+  /** What jobs left of their budgets, used up while others execute: boxes without a filling, and lines where they are narrow. */
+  function ghosts(ctx, row, base, width) {
+    const { ghosts } = row.lane;
+    if (!ghosts.count) return;
+    const HEIGHT = 19, p = Draw.palette();
+    ctx.save();
+    ctx.strokeStyle = p.muted; ctx.fillStyle = p.faint; ctx.lineWidth = 1; ctx.setLineDash([3, 2]);
+    let before = -1;
+    for (let i = below(ghosts.to, ghosts.count, view.from); i < ghosts.count && ghosts.from[i] <= view.to; i++) {
+      const x0 = Math.max(xOf(ghosts.from[i]), -4), x1 = Math.min(xOf(ghosts.to[i]), width + 4);
+      /* What ends inside a pixel that is drawn already shows nothing more. */
+      if (x1 < before + 1) continue;
+      before = Math.floor(x1);
+      if (x1 - x0 < 3) ctx.fillRect(x0, base - 3, Math.max(x1 - x0, 1), 3);
+      else ctx.strokeRect(x0 + .5, base - HEIGHT + .5, x1 - x0 - 1, HEIGHT - 1);
+    }
+    ctx.restore();
   }
 
   function boxes(ctx, row, base, ratio, width) {

@@ -228,6 +228,7 @@ const Steer = (() => {
     items.push([Draw.swatch(12, 14, (ctx) => Draw.mark(ctx, Data.DROPPED, 6, 7)), 'dropped']);
     items.push([Draw.swatch(14, 14, (ctx) => Draw.mark(ctx, Data.MISSED, 7, 7)), 'deadline missed']);
     items.push([Draw.swatch(26, 14, (ctx) => { ctx.globalAlpha = 0.6; ctx.fillStyle = Draw.palette().raised; ctx.fillRect(0, 0, 26, 14); }), 'mode is raised']);
+    if (Gantt.drawn.some(({ trace }) => trace.rows.some(({ ghosts }) => ghosts.count))) items.push([Draw.swatch(26, 14, (ctx) => { ctx.strokeStyle = Draw.palette().muted; ctx.setLineDash([3, 2]); ctx.strokeRect(.5, .5, 25, 13); }), 'a ghost uses up what jobs left of their budget']);
     if (Gantt.drawn.some(({ trace }) => trace.gaps.length)) items.push([Draw.swatch(14, 14, (ctx) => { ctx.fillStyle = Draw.palette().faint; ctx.fillRect(0, 8, 14, 3); }), 'something else had the CPU']);
     return el('ul', { class: 'legend' }, items.map(([picture, text]) => el('li', {}, picture, text)));
   }

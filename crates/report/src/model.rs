@@ -135,6 +135,7 @@ struct Columnar<'a> {
     domain: u16,
     jobs: Column,
     slices: Column,
+    ghosts: Column,
     marks: Column,
     responses: &'a Distribution,
 }
@@ -422,6 +423,7 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
             domain: header.domain_of(id).0,
             jobs: jobs(row, &ticks),
             slices: slices(row, &ticks),
+            ghosts: ghosts(row, &ticks),
             marks: marks(row, &ticks),
             responses: &row.responses,
         }
@@ -481,6 +483,16 @@ fn slices(row: &Row, ticks: &Ticks) -> Column {
         bytes.number(u64::from(slice.why));
         bytes.number(u64::from(slice.cpu));
         job = step(bytes, job, slice.job);
+    })
+}
+
+/// For each ghost: begin after the end of the one before; length; CPU.
+fn ghosts(row: &Row, ticks: &Ticks) -> Column {
+    let mut last = 0;
+    Column::of(&row.ghosts, |bytes, ghost| {
+        bytes.after(&mut last, ticks.at(ghost.from));
+        bytes.after(&mut last, ticks.at(ghost.to));
+        bytes.number(u64::from(ghost.cpu));
     })
 }
 

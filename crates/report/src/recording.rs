@@ -5,7 +5,7 @@
 
 use crate::tally::{Distribution, Tally};
 use std::collections::BTreeMap;
-use vestal_core::{CpuId, Instant, JobId, Level, StopReason};
+use vestal_core::{CpuId, Instant, JobId, Level, StopReason, TaskId};
 use vestal_result::run::{Cost, CpuRow, Jobs, ModeChange, TaskRow};
 use vestal_trace::header::Header;
 use vestal_trace::record::{DomainId, Edge, Mechanism, Record};
@@ -49,11 +49,20 @@ pub(crate) struct Mark {
     pub(crate) job: Option<u32>,
 }
 
+/// For how long the ghost of a task used up its budget on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ghost {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) cpu: u16,
+}
+
 /// One task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) jobs: Vec<Job>,
     pub(crate) slices: Vec<Slice>,
+    pub(crate) ghosts: Vec<Ghost>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) figures: TaskRow,
     pub(crate) responses: Distribution,
@@ -100,6 +109,8 @@ pub struct Collector {
     items: usize,
     items_max: usize,
     running: BTreeMap<CpuId, (JobId, u64)>,
+    /// By task, since when its ghost is there.
+    haunting: BTreeMap<TaskId, u64>,
     busy: BTreeMap<CpuId, CpuRow>,
     spans: Vec<(CpuId, Mechanism, u64)>,
     costs: Vec<(Mechanism, Tally)>,
@@ -141,6 +152,7 @@ impl Collector {
             items: 0,
             items_max,
             running: BTreeMap::new(),
+            haunting: BTreeMap::new(),
             busy: BTreeMap::new(),
             spans: Vec::new(),
             costs: Vec::new(),
@@ -249,7 +261,26 @@ impl Collector {
             Item::Lost { count } => {
                 self.recording.lost = self.recording.lost.saturating_add(count);
             }
-            Item::Deadline { .. } | Item::Budget { .. } | Item::Ghost { .. } | Item::End => {}
+            Item::Ghost { cpu, task, edge } => self.ghost(at, (cpu, task), edge),
+            Item::Deadline { .. } | Item::Budget { .. } | Item::End => {}
+        }
+    }
+
+    fn ghost(&mut self, at: Instant, (cpu, task): (CpuId, TaskId), edge: Edge) {
+        let to = at.as_nanos();
+        let from = match edge {
+            Edge::Begin => {
+                self.haunting.insert(task, to);
+                return;
+            }
+            Edge::End => self.haunting.remove(&task).unwrap_or(to),
+        };
+        if to > from
+            && self.room(at)
+            && let Some(row) = self.recording.rows.get_mut(task.index())
+        {
+            let cpu = cpu.0;
+            row.ghosts.push(Ghost { from, to, cpu });
         }
     }
 

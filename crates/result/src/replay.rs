@@ -44,6 +44,66 @@ pub struct Replay {
     /// The same by scheduling domain, each decided again by itself; absent where there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<ReplayedDomain>,
+    /// Of MC²: whether each budget is used up once, and no level waits for a lower one; absent under other policies, and if there is
+    /// a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Levels>,
+}
+
+/// What levels that share CPUs had of them. If anything is wrong, `equal` is false.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReplayedLevels")]
+pub struct Levels {
+    /// What is at most so long does not count; 0 in a simulation.
+    pub tolerance_ns: u64,
+    /// How often something is wrong.
+    pub broken: u64,
+    /// The first of that.
+    pub first: Option<LevelsBroken>,
+    /// How many spans between a start and a stop were compared with their charges.
+    pub spans: u64,
+    /// How often what is left of a budget was compared.
+    pub budgets: u64,
+    /// For how long ghosts of level C used up budgets, on all CPUs together.
+    pub ghosts_c_ns: u64,
+    /// By CPU.
+    pub cpus: Vec<LevelsCpu>,
+}
+
+/// Something that should not have been.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelsBroken {
+    /// Which rule it breaks: `L1` to `L5`.
+    pub rule: String,
+    /// Where.
+    pub cpu: u16,
+    /// From when.
+    pub from_ns: u64,
+    /// Until when.
+    pub to_ns: u64,
+    /// For people.
+    pub what: String,
+}
+
+/// For how long jobs of each level ran on a CPU; with `idle_ns` that is the whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelsCpu {
+    /// Which.
+    pub cpu: u16,
+    /// Level A.
+    pub a_ns: u64,
+    /// Level B.
+    pub b_ns: u64,
+    /// Level C.
+    pub c_ns: u64,
+    /// Level D.
+    pub d_ns: u64,
+    /// Nobody.
+    pub idle_ns: u64,
+    /// For how long slots of level A had a ghost.
+    pub ghosts_a_ns: u64,
+    /// For how long ghosts of level B used up budgets.
+    pub ghosts_b_ns: u64,
 }
 
 /// A scheduling domain that was decided again. The counts are null if there is a difference anywhere.

@@ -8,6 +8,7 @@
 //! | [`world`] | a world of whole ticks for any scheduler, and the notation of its drawings |
 //! | [`hierarchies`], [`frames`] | servers and frame tables in that world: short constructors |
 //! | [`systems`] | random systems of one CPU in it, step by step |
+//! | [`levels`] | sets of several CPUs with tables and levels below |
 //! | [`json_schema`] | a validator for the schemas of this repository |
 //! | [`machine`] | for tests of real runs: one at a time, what the hypervisor took, which threads are real-time |
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod gantt;
 pub mod hierarchies;
 #[cfg(feature = "json-schema")]
 pub mod json_schema;
+pub mod levels;
 #[cfg(all(feature = "machine", target_os = "linux"))]
 pub mod machine;
 pub mod random;

@@ -7,6 +7,7 @@
 mod bottom_halves;
 mod domains;
 mod foreign;
+mod levels;
 
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
@@ -23,7 +24,7 @@ use std::path::Path;
 use vestal_core::{Duration, JobId, Scheduler};
 use vestal_policy::{Configuration, Precision, Registry, parameters};
 use vestal_result::Format as Version;
-use vestal_result::replay::{Differs, Inverted, Jobs, Replay};
+use vestal_result::replay::{Differs, Inverted, Jobs, Levels, Replay};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference, Replayed};
@@ -34,11 +35,20 @@ use vestal_workload::{Source, TaskSet};
 /// thread that was woken may have to wait for the manager.
 const SWITCH: Duration = Duration::from_micros(100);
 
+/// The same by world; simulated time is exact.
+const fn switch(world: World) -> Duration {
+    match world {
+        World::Linux => SWITCH,
+        World::Simulator | World::Kernel | World::Foreign => Duration::ZERO,
+    }
+}
+
 /// What a replay found.
 pub(super) struct Found {
     header: Header,
     outcome: Result<Replayed, Box<Difference>>,
     inversion: Option<Inverted>,
+    levels: Option<Levels>,
     task_set: Vec<String>,
 }
 
@@ -131,10 +141,15 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         (Ok(_), Dispatch::Managed) => bottom_halves::inversion(&args.trace, &header, &session)?,
         (Err(_), _) => None,
     };
+    let levels = match &outcome {
+        Ok(_) => levels::find(&args.trace, &header, &session)?,
+        Err(_) => None,
+    };
     Ok(Found {
         header,
         outcome,
         inversion,
+        levels,
         task_set,
     })
 }
@@ -257,10 +272,7 @@ fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<I
     let order = Order {
         priorities: &priorities,
         placement: &placement,
-        tolerance: match header.world {
-            World::Linux => SWITCH,
-            World::Simulator | World::Kernel | World::Foreign => Duration::ZERO,
-        },
+        tolerance: switch(header.world),
     };
     let found = first_inversion(header, open(path)?, order);
     let found = found.map_err(|error| unreadable(path, &error))?;
@@ -355,7 +367,12 @@ fn document(path: &Path, found: &Found) -> Replay {
         world: found.header.world.word().to_owned(),
         dispatch: found.header.dispatch.word().to_owned(),
         policy: found.header.policy.clone(),
-        equal: difference.is_none() && found.inversion.is_none(),
+        equal: difference.is_none()
+            && found.inversion.is_none()
+            && found
+                .levels
+                .as_ref()
+                .is_none_or(|levels| levels.broken == 0),
         records: match &found.outcome {
             Ok(replayed) => replayed.records,
             Err(difference) => difference.number,
@@ -377,6 +394,7 @@ fn document(path: &Path, found: &Found) -> Replay {
             after: lines(&difference.after),
         }),
         inversion: found.inversion.clone(),
+        levels: found.levels.clone(),
         task_set: found.task_set.clone(),
         domains: domains::documents(&found.header, replayed),
     }
@@ -416,6 +434,8 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
         Ok(replayed) => {
             text.push_str(&figures(replayed));
             text.push_str(&domains::page(&found.header, replayed));
+            let levels = document.levels.as_ref();
+            text.push_str(&levels.map(levels::page).unwrap_or_default());
             match &document.inversion {
                 Some(found) => painter.paint(
                     Style::Bad,
@@ -427,7 +447,16 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
                         found.waiting
                     ),
                 ),
-                None => painter.paint(Style::Good, same(found.header.dispatch)),
+                None => levels
+                    .and_then(|found| levels::verdict(found, painter))
+                    .unwrap_or_else(|| {
+                        let good = match levels {
+                            Some(found) if found.tolerance_ns > 0 => SAME_LEVELS_REAL,
+                            Some(_) => SAME_LEVELS,
+                            None => same(found.header.dispatch),
+                        };
+                        painter.paint(Style::Good, good)
+                    }),
             }
         }
         Err(difference) => {
@@ -473,6 +502,10 @@ fn figures(replayed: &Replayed) -> String {
         counts.gaps
     )
 }
+
+const SAME_LEVELS: &str = "The scheduler decides the same: every plan is equal; each budget is used up once, and no level waits for a lower one.";
+
+const SAME_LEVELS_REAL: &str = "The scheduler decides the same: every plan is equal; no rule of levels was seen broken for more than 100 us at once (docs/trace.md says what that does not find).";
 
 const fn same(dispatch: Dispatch) -> &'static str {
     match dispatch {

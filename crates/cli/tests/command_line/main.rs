@@ -22,6 +22,7 @@ mod job_orders;
 mod kept;
 mod limits;
 mod mc2;
+mod mc2_levels;
 mod mechanisms;
 mod overheads;
 mod pt;

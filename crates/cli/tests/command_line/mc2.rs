@@ -264,7 +264,7 @@ fn a_result_has_all_cpus_and_cpus_of_levels_a_and_b_only() {
 
 /// A run in which a level-B job needs more than its budget, and level C is overloaded, so that there are misses and
 /// overruns on both sides; in whichever formats.
-fn recorded(scratch: &Scratch, names: &[&str]) -> (Value, Vec<PathBuf>) {
+pub(crate) fn recorded(scratch: &Scratch, names: &[&str]) -> (Value, Vec<PathBuf>) {
     let scenario = scratch.file(
         "late.csv",
         "kind,task,job,release,execution\ntask,radar,0,,12ms\ntask,video,0,,45ms\ntask,flight,1,,5ms\n",
@@ -286,7 +286,7 @@ fn recorded(scratch: &Scratch, names: &[&str]) -> (Value, Vec<PathBuf>) {
     (done.json(), paths)
 }
 
-fn replay(path: &Path) -> Value {
+pub(crate) fn replay(path: &Path) -> Value {
     let done = vestal(&["replay", path.to_str().unwrap(), "--format", "json"]);
     let found = done.json();
     let expected = i32::from(found["equal"] == false);
@@ -301,6 +301,13 @@ fn each_domain_of_a_recording_is_decided_again() {
     for path in &paths {
         let found = replay(path);
         assert_eq!(found["equal"], true, "{found:#}");
+        let levels = &found["levels"];
+        assert_eq!(
+            (&levels["broken"], &levels["first"]),
+            (&0.into(), &Value::Null)
+        );
+        assert_eq!(levels["cpus"].as_array().unwrap().len(), 2, "{levels:#}");
+        assert!(levels["spans"].as_u64().unwrap() > 0 && levels["budgets"].as_u64().unwrap() > 0);
         let domains = found["domains"].as_array().unwrap();
         let names: Vec<&str> = domains
             .iter()

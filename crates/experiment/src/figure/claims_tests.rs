@@ -44,8 +44,14 @@ const MISSIMER: Made = Made {
     },
 };
 
+const HERMAN: Made = Made {
+    figures: herman2012::FIGURES,
+    cases: herman2012_cases::CASES,
+    values: |_| ["0.075", "0.1", "0.4", "0.6", "1"],
+};
+
 /// Every paper has made-up answers.
-const MADE: &[Made] = &[HUANG, SIGRIST, MISSIMER];
+const MADE: &[Made] = &[HUANG, SIGRIST, MISSIMER, HERMAN];
 
 /// The figure's questions and readings, with five values of its axis and two weights; what else varies has one value.
 fn experiment(made: &Made, figure: &Figure, sets: u32) -> (Experiment, Vec<Asked>) {

@@ -15,6 +15,9 @@ use vestal_statistics::{Confidence, Mean};
 
 const CERTAIN: Confidence = Confidence::FOUR_ERRORS;
 
+/// What happens in fewer sets than this is taken not to happen.
+const RARE: f64 = 0.005;
+
 fn not_measured(names: &[&str]) -> Checked {
     Checked {
         verdict: Verdict::NotDecided,
@@ -166,5 +169,69 @@ pub fn monotone(view: &View<'_>, name: &str, course: Course) -> Checked {
     Checked {
         verdict: verdict::all(means.windows(2).map(step)),
         numbers: format!("{name} {}, by {} values", ends.join(" to "), means.len()),
+    }
+}
+
+/// Nothing is counted in any set. One set refutes; without any the sets to the contrary have to be certainly rare, over all points together.
+#[must_use]
+pub fn never(view: &View<'_>, name: &str) -> Checked {
+    let Some(part) = view.selection().summary.measured(name) else {
+        return not_measured(&[name]);
+    };
+    let points = view.selection().points.iter();
+    let samples = points.filter_map(|point| part.samples.get(*point));
+    let values = samples.clone().flat_map(|sample| &sample.values).flatten();
+    let (mut sets, mut against) = (0, 0);
+    for value in values {
+        sets += 1;
+        against += u64::from(*value > 0.0);
+    }
+    let rare = Interval::of_share(against, sets).high;
+    let counts = samples.fold([0_u64; 2], |sum, sample| {
+        [0, 1].map(|side| sum[side].saturating_add(sample.counts[side]))
+    });
+    Checked {
+        verdict: verdict::from_evidence(rare < RARE, against > 0),
+        numbers: format!(
+            "{name}: {} of {} jobs, in {against} of {sets} sets; such sets are certainly fewer than {:.2} %; ours for never is {RARE}",
+            counts[0],
+            counts[1],
+            100.0 * rare
+        ),
+    }
+}
+
+/// The mean is below the value before the first of these values of the axis, and above it behind the second: one value of the axis that is not so
+/// refutes, all confirm.
+#[must_use]
+pub fn crosses(view: &View<'_>, name: &str, value: f64, (from, to): (f64, f64)) -> Checked {
+    let Some(part) = view.selection().summary.measured(name) else {
+        return not_measured(&[name]);
+    };
+    let means = means(view, part);
+    let outside = means.iter().filter(|(x, _)| *x < from || *x > to);
+    let verdicts = outside.clone().map(|(x, mean)| {
+        let (below, above) = match interval(*mean).side_of(value) {
+            Sign::Below => (true, false),
+            Sign::Above => (false, true),
+            Sign::Open => (false, false),
+        };
+        match *x < from {
+            true => verdict::from_evidence(below, above),
+            false => verdict::from_evidence(above, below),
+        }
+    });
+    let nearest = means.iter().filter(|(x, _)| (from..=to).contains(x));
+    let before = means.iter().rev().find(|(x, _)| *x < from);
+    let behind = means.iter().find(|(x, _)| *x > to);
+    let told = before.into_iter().chain(nearest).chain(behind);
+    let told = told.map(|(x, mean)| format!("{} at {x}", shown(*mean)));
+    Checked {
+        verdict: verdict::all(verdicts),
+        numbers: format!(
+            "{name} {}; below {value} before {from}, above it behind {to} is meant, by {} values",
+            told.collect::<Vec<_>>().join(", "),
+            outside.count()
+        ),
     }
 }

@@ -19,6 +19,7 @@ pub mod drawing;
 mod drawing_rules;
 pub mod grid;
 mod grid_rules;
+mod herman2012;
 mod holenderski2010;
 mod huang2014;
 pub mod kept;
@@ -124,7 +125,12 @@ pub struct Checked {
 }
 
 /// The figures of every paper.
-const PAPERS: &[&[Figure]] = &[huang2014::FIGURES, sigrist2015::FIGURES, missimer::FIGURES];
+const PAPERS: &[&[Figure]] = &[
+    huang2014::FIGURES,
+    sigrist2015::FIGURES,
+    missimer::FIGURES,
+    herman2012::FIGURES,
+];
 
 /// All figures, in the order of the papers.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
@@ -318,6 +324,8 @@ mod claims_cases;
 mod claims_tests;
 #[cfg(test)]
 mod grid_tests;
+#[cfg(test)]
+mod herman2012_cases;
 #[cfg(test)]
 mod made_up_tests;
 #[cfg(test)]

@@ -339,3 +339,19 @@ fn modes_of_several_domains_are_not_mixed_up() {
     assert_eq!(modes.as_array().unwrap().len(), 1);
     assert!(modes[0]["name"].is_null());
 }
+
+/// Of four tasks with 60 jobs each every other job leaves a ghost.
+#[test]
+fn ghosts_are_in_the_page() {
+    let all = scenes::all();
+    let (_, report) = all.iter().find(|(name, _)| *name == "levels").unwrap();
+    let model = data(&page(report));
+    let rows = model["runs"][0]["trace"]["rows"].as_array().unwrap();
+    let counts = rows
+        .iter()
+        .map(|row| row["ghosts"]["count"].as_u64().unwrap());
+    let counts: Vec<u64> = counts.collect();
+    assert_eq!((counts.len(), counts.iter().sum()), (4, 120));
+    let page = page(report);
+    assert!(page.contains("a ghost uses up what jobs left of their budget"));
+}

@@ -3,7 +3,7 @@
 use crate::inputs::{Made, analysis, fact, job, other, run};
 use vestal_core::*;
 use vestal_report::Report;
-use vestal_trace::{DomainId, DomainInfo, Header, Record, What};
+use vestal_trace::{DomainId, DomainInfo, Edge, Header, Record, What};
 
 /// Each with its name.
 pub(crate) fn all() -> Vec<(&'static str, Report)> {
@@ -351,6 +351,13 @@ fn levels() -> Report {
                     guaranteed,
                 },
             ));
+        }
+        if index % 2 == 0 {
+            let (cpu, task) = (CpuId(0), job.task);
+            for (later, edge) in [(0, Edge::Begin), (10_000, Edge::End)] {
+                let what = What::Ghost { cpu, task, edge };
+                records.push(other(at.as_nanos() + later, what));
+            }
         }
     }
     made.records = records;

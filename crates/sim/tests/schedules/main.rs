@@ -15,6 +15,7 @@ mod devices;
 mod drawings;
 mod levels_conserved;
 mod levels_judged;
+mod levels_traced;
 mod plrs;
 mod pt_servers;
 mod random_systems;

@@ -35,6 +35,7 @@ pub mod bottom_halves;
 pub mod checks;
 pub mod conformance;
 pub mod inversion;
+pub mod levels;
 mod run;
 
 use crate::count::Counts;

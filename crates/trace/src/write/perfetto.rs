@@ -5,6 +5,7 @@
 //! | a thread for each task | a slice for each execution interval (ended at preemptions), instants for releases, deadlines, overruns, misses and drops |
 //! | `mode`, of several domains `mode NAME` | a slice while the mode is raised, an instant for each change |
 //! | `budget NAME` | what is left of the budget, in nanoseconds |
+//! | `ghost NAME` | a slice while the ghost of the task uses up its budget |
 //! | `overhead CPU n` | a slice for each span of a mechanism; gaps of the machine |
 //! | the CPUs | from `sched_switch` events made of the slices |
 //!
@@ -30,6 +31,7 @@ const BUDGET_TRACKS: u64 = 2 << 20;
 const OVERHEAD_TRACKS: u64 = 3 << 20;
 /// Of several domains.
 const MODE_TRACKS: u64 = 4 << 20;
+const GHOST_TRACKS: u64 = 5 << 20;
 
 /// Names of fields, by message.
 mod field {
@@ -274,8 +276,7 @@ impl<W: Write> Writer<W> {
                     annotate(event, "length_ns", length.as_nanos())
                 })
             }
-            // A track of slices has no room for ghosts beside what executes.
-            Item::Ghost { .. } => Ok(()),
+            Item::Ghost { cpu, task, edge } => self.ghost(at, (cpu, task), edge),
             Item::Lost { count } => self.mark(at, PROCESS_TRACK, &format!("{count} records lost")),
             Item::End => self.end(at),
         }
@@ -325,6 +326,28 @@ impl<W: Write> Writer<W> {
             self.event(at, Kind::End, track, |event| event)?;
         }
         Ok(())
+    }
+
+    /// On a track of its own: what executes meanwhile is that of others, or of the task's next job.
+    fn ghost(&mut self, at: Instant, (cpu, task): (CpuId, TaskId), edge: Edge) -> io::Result<()> {
+        let track = track(GHOST_TRACKS, task.0);
+        if self.described.insert(track) {
+            let descriptor = Message::new()
+                .number(field::descriptor::UUID, track)
+                .text(
+                    field::descriptor::NAME,
+                    &format!("ghost {}", self.task_name(task)),
+                )
+                .number(field::descriptor::PARENT, PROCESS_TRACK);
+            self.descriptor(&descriptor)?;
+        }
+        match edge {
+            Edge::Begin => self.event(at, Kind::Begin, track, |event| {
+                let event = event.text(field::event::NAME, "ghost");
+                annotate(event, "cpu", u64::from(cpu.0))
+            }),
+            Edge::End => self.event(at, Kind::End, track, |event| event),
+        }
     }
 
     fn overhead_track(&mut self, cpu: CpuId) -> io::Result<u64> {

@@ -19,6 +19,7 @@ mod formats;
 mod ftrace;
 mod inversion;
 mod lanes;
+mod levels;
 mod mc2;
 mod perfetto;
 mod recorded;

@@ -226,3 +226,34 @@ fn the_examples_trace_has_what_its_drawing_shows() {
     // Six slices of execution, six of overhead, one of the raised mode.
     assert_eq!((counts.begins, counts.ends), (13, 13));
 }
+
+/// A ghost is a slice of a track of its own, which is described once and called by its task.
+#[test]
+fn ghosts_have_tracks_of_their_own() {
+    let ghost = |now, edge| {
+        let (cpu, task) = (CpuId(0), TaskId(1));
+        let what = vestal_trace::What::Ghost { cpu, task, edge };
+        let at = Instant::from_nanos(now);
+        Record { at, what }
+    };
+    let (begin, end) = (vestal_trace::Edge::Begin, vestal_trace::Edge::End);
+    let records = [
+        ghost(10, begin),
+        ghost(20, end),
+        ghost(30, begin),
+        // It lasts until the recording ends.
+        Record {
+            at: Instant::from_nanos(40),
+            what: vestal_trace::What::End { facts: 0 },
+        },
+    ];
+    let header = example::header();
+    let trace = written(Format::Perfetto, &header, Options::default(), &records);
+    let counts = decode(&trace);
+    assert_eq!((counts.begins, counts.ends), (2, 2));
+    let name = format!("ghost {}", header.tasks[1].name);
+    let named = trace
+        .windows(name.len())
+        .filter(|part| *part == name.as_bytes());
+    assert_eq!(named.count(), 1);
+}

@@ -5,6 +5,10 @@
 //! most 300 ms. Level C: a multiple of 5 ms in 10..100. The three levels may use 5, 5 and 65 % of the m
 //! CPUs together (or 10, 10, 55; or 20, 20, 35). One execution time for each task.
 //!
+//! Section 4 (Fig. 6) has an execution time for each level, e_B = 10 e_C and e_A = 2 e_B: `factor_b` and `factor_a`. Then each task has
+//! all of them, those above its own level as estimates, because its jobs draw from e_A. The capacity of a level is that at its own times;
+//! at the times of level C level A would ask for `factor_a` times `factor_b` as much in its tables.
+//!
 //! The paper does not say how many tasks are of which level, how the utilisation of a level is
 //! shared out, or how tasks are placed. Here each of the n tasks draws its level among A, B and C, all
 //! as likely, drawn again until each level has enough to use its capacity; RandFixedSum shares out
@@ -14,12 +18,12 @@
 //! Every level has a task to begin with. A set draws the levels of the others, and then, for A, B and C in
 //! turn, the level's utilisations and for each of its tasks the period.
 
-use super::parameter::{Given, Parameter, ParameterError, recipe};
+use super::parameter::{Given, Parameter, ParameterError, recipe, scaled_floor};
 use super::periods::Periods;
 use super::set::{nanos_of, task, task_set};
 use super::utilization::{RandFixedSum, from_count};
 use super::{DrawError, Random};
-use crate::model::{Arrival, TaskSet};
+use crate::model::{Arrival, TaskSet, TaskSpec};
 use crate::number::Ratio;
 use vestal_core::{Level, Service, Task};
 
@@ -30,6 +34,8 @@ recipe! { Herman2012, "Herman et al. (2012), section 3.3: MC2 on several CPUs";
     capacity_a: Ratio = "0.05", "utilization of level A, as a share of all CPUs", positive_ratio(1);
     capacity_b: Ratio = "0.05", "utilization of level B, as a share of all CPUs", positive_ratio(1);
     capacity_c: Ratio = "0.65", "utilization of level C, as a share of all CPUs", positive_ratio(1);
+    factor_b: Ratio = "1", "C(B)/C(C); with this or the next each task has all execution times, section 4 has 10", ratio(1, 1000);
+    factor_a: Ratio = "1", "C(A)/C(B), section 4 has 2", ratio(1, 1000);
 }
 
 const MS_NANOS: u64 = 1_000_000;
@@ -86,7 +92,35 @@ impl Herman2012 {
             task.arrival = Arrival::Periodic;
         }
         self.place(&mut set);
+        let one = |factor: Ratio| factor.numerator() == factor.denominator();
+        if !(one(self.factor_a) && one(self.factor_b)) {
+            for task in &mut set.tasks {
+                let times = self.times(task.criticality, own(task));
+                task.wcet = times.map(|time| Some(Service::from_nanos(time))).to_vec();
+            }
+        }
         Ok(set)
+    }
+
+    /// The execution times of levels D, C, B and A of a task that has this one at its own level; none is 0.
+    fn times(&self, level: Level, own: u64) -> [u64; 4] {
+        let less = |time, factor| lessened(time, factor).max(1);
+        let (c, b, a) = match level {
+            Level(3) => {
+                let b = less(own, self.factor_a);
+                (less(b, self.factor_b), b, own)
+            }
+            Level(2) => (
+                less(own, self.factor_b),
+                own,
+                scaled_floor(own, self.factor_a),
+            ),
+            Level(_) => {
+                let b = scaled_floor(own, self.factor_b);
+                (own, b, scaled_floor(b, self.factor_a))
+            }
+        };
+        [c, c, b, a]
     }
 
     /// How many tasks each of the levels A, B and C has: enough to use its capacity.
@@ -115,14 +149,8 @@ impl Herman2012 {
     fn place(&self, set: &mut TaskSet) {
         let demand = |set: &TaskSet, at: usize| {
             let task = &set.tasks[at];
-            let wcet = task
-                .wcet
-                .first()
-                .copied()
-                .flatten()
-                .unwrap_or(Service::ZERO);
             // Periods and execution times are below 2^32 ns, so the product fits.
-            wcet.as_nanos() * 1_000_000 / task.period.as_nanos()
+            own(task) * 1_000_000 / task.period.as_nanos()
         };
         let mut order: Vec<usize> = (0..set.tasks.len())
             .filter(|&at| set.tasks[at].criticality > Level(1))
@@ -137,6 +165,18 @@ impl Herman2012 {
             set.tasks[at].cpu = Some(cpu);
         }
     }
+}
+
+/// What a task needs at its own level; before estimates are added it is the same at all.
+fn own(task: &TaskSpec) -> u64 {
+    let own = task.wcet.get(task.criticality.index()).copied();
+    own.flatten().unwrap_or(Service::ZERO).as_nanos()
+}
+
+/// `value / factor`, rounded down, exactly.
+fn lessened(value: u64, factor: Ratio) -> u64 {
+    let product = u128::from(value) * u128::from(factor.denominator());
+    u64::try_from(product / u128::from(factor.numerator())).unwrap_or(u64::MAX)
 }
 
 fn of_level(level: usize, period: u64, share: f64) -> Task {
@@ -185,5 +225,77 @@ mod tests {
                 assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
             }
         }
+    }
+
+    /// As in section 4: the utilization of a level is that at its own times, and the estimates above are beyond the period at times.
+    #[test]
+    fn with_factors_every_task_has_a_time_for_each_level() {
+        let mut recipe = Herman2012::new().unwrap();
+        let changes = [
+            ("factor_b", "10"),
+            ("factor_a", "2"),
+            ("capacity_a", "0.1"),
+            ("capacity_b", "0.1"),
+            ("capacity_c", "0.55"),
+            ("tasks", "40"),
+        ];
+        for (name, value) in changes {
+            recipe.set(name, value).unwrap();
+        }
+        let mut random = Random::new(9);
+        let mut beyond = 0;
+        for _ in 0..20 {
+            let set = recipe.draw(&mut random).unwrap();
+            let mut used = [0.0; 4];
+            for task in &set.tasks {
+                let times: Vec<u64> = task
+                    .wcet
+                    .iter()
+                    .map(|time| time.unwrap().as_nanos())
+                    .collect();
+                let [d, c, b, a] = times[..] else {
+                    panic!("four times: {times:?}");
+                };
+                assert_eq!(d, c);
+                // Rounded down from the level above, or exact.
+                assert!(b / 10 == c && a / 2 == b, "{times:?}");
+                let level = task.criticality.index();
+                let period = task.period.as_nanos();
+                used[level] += times[level] as f64 / period as f64;
+                assert!(times[level] <= period);
+                beyond += u32::from(a > period);
+            }
+            for (level, share) in [(3, 0.1), (2, 0.1), (1, 0.55)] {
+                assert!((used[level] - share * 6.0).abs() < 1e-4, "{used:?}");
+            }
+            assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+            assert!(set.to_tasks("mc2").is_ok());
+        }
+        assert!(beyond > 100, "{beyond}");
+    }
+
+    /// The same tasks as without factors, at their own levels and on their CPUs.
+    #[test]
+    fn factors_draw_nothing() {
+        let plain = Herman2012::new().unwrap();
+        let mut other = plain.clone();
+        other.set("factor_b", "2.5").unwrap();
+        let draw = |recipe: &Herman2012| recipe.draw(&mut Random::new(10)).unwrap();
+        let (plain, other) = (draw(&plain), draw(&other));
+        for (plain, other) in plain.tasks.iter().zip(&other.tasks) {
+            assert_eq!((own(plain), plain.period), (own(other), other.period));
+            assert_eq!(plain.cpu, other.cpu);
+            assert_ne!(plain.wcet, other.wcet);
+        }
+    }
+
+    /// 10 % of level A at the times of level C is 20 times as much at its own.
+    #[test]
+    fn a_capacity_of_more_than_all_cpus_is_refused() {
+        let mut recipe = Herman2012::new().unwrap();
+        let at_c = 0.1;
+        let at_a = format!("{}", at_c * 10.0 * 2.0);
+        assert_eq!(at_a, "2");
+        assert!(recipe.set("capacity_a", &at_a).is_err());
     }
 }

@@ -302,6 +302,7 @@ mod tests {
             header: header.clone(),
             outcome,
             inversion: None,
+            levels: None,
             task_set: Vec::new(),
         }
     }

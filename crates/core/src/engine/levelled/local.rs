@@ -60,6 +60,14 @@ impl<S: Store> LocalDomain<S> {
         cpu: CpuId,
     ) -> Result<Self, ConfigurationError> {
         configuration.check()?;
+        Self::of_checked(configuration, cpu)
+    }
+
+    /// The same of a configuration that was checked.
+    pub(super) fn of_checked(
+        configuration: &LevelledConfiguration<'_>,
+        cpu: CpuId,
+    ) -> Result<Self, ConfigurationError> {
         let found = configuration.tasks.len();
         let too_many = ConfigurationError::TooManyTasks { found };
         let table = configuration

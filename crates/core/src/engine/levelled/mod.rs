@@ -74,11 +74,13 @@ impl Levelled {
     /// # Errors
     /// [`ConfigurationError`].
     pub fn new(configuration: &LevelledConfiguration<'_>) -> Result<Self, ConfigurationError> {
-        let shared = SharedDomain::with_store(configuration)?;
-        let local = |(cpu, _)| LocalDomain::with_store(configuration, CpuId(cpu));
+        // Once: a long table is looked at job by job.
+        configuration.check()?;
+        let shared = SharedDomain::of_checked(configuration)?;
+        let local = |(cpu, _)| LocalDomain::of_checked(configuration, CpuId(cpu));
         let locals = (0..).zip(configuration.tables).map(local);
         let locals = locals.collect::<Result<Box<[_]>, _>>()?;
-        Self::with_domains(configuration, locals, shared)
+        Self::of_checked(configuration, locals, shared)
     }
 
     /// The task whose ghost uses up its budget on `cpu` since the last decision: of level B if
@@ -112,7 +114,14 @@ impl<L, S> Levelled<L, S> {
         shared: S,
     ) -> Result<Self, ConfigurationError> {
         configuration.check()?;
-        let locals: Box<[L]> = locals.into_iter().collect();
+        Self::of_checked(configuration, locals.into_iter().collect(), shared)
+    }
+
+    fn of_checked(
+        configuration: &LevelledConfiguration<'_>,
+        locals: Box<[L]>,
+        shared: S,
+    ) -> Result<Self, ConfigurationError> {
         let (expected, found) = (configuration.tables.len(), locals.len());
         if found != expected {
             let list = "domains";

@@ -120,6 +120,13 @@ impl<S: Store> SharedDomain<S> {
         configuration: &LevelledConfiguration<'_>,
     ) -> Result<Self, ConfigurationError> {
         configuration.check()?;
+        Self::of_checked(configuration)
+    }
+
+    /// The same of a configuration that was checked.
+    pub(super) fn of_checked(
+        configuration: &LevelledConfiguration<'_>,
+    ) -> Result<Self, ConfigurationError> {
         let found = configuration.tasks.len();
         let too_many = ConfigurationError::TooManyTasks { found };
         let cpus = configuration.tables.len();

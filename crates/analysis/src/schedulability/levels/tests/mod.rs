@@ -16,6 +16,7 @@ use crate::problem::{Problem, Row};
 use core::num::NonZeroU16;
 use vestal_core::{Duration, Level, LevelSet, Service, TableSlot, Task, TaskId, Wcet};
 use vestal_testkit::Random;
+use vestal_testkit::levels::Slotted;
 
 const GRADES: [Grade; 4] = [Grade::D, Grade::C, Grade::B, Grade::A];
 const A: u8 = 3;
@@ -105,43 +106,13 @@ fn draw_level_a(random: &mut Random, most: u64) -> Vec<Task> {
 /// A table for these in which each job has its time somewhere between its release and its deadline, over one cycle of the
 /// tasks or two, if the draw finds one.
 fn draw_table(random: &mut Random, rows: &[&Row], cycles: u64) -> Option<DispatchTable> {
-    let cycle = super::oracle::hyperperiod(1, rows) * cycles;
-    let mut owner = vec![None; cycle as usize];
-    for row in rows {
-        for job in 0..cycle / row.period {
-            let release = job * row.period;
-            let window = release..release + row.deadline;
-            let mut free: Vec<u64> = window
-                .filter(|&tick| owner[tick as usize].is_none())
-                .collect();
-            // Half of them in a row, at a random place.
-            match random.once_in(2) {
-                true => random.shuffle(&mut free),
-                false if !free.is_empty() => {
-                    let turn = random.index(free.len());
-                    free.rotate_left(turn);
-                }
-                false => {}
-            }
-            let own = row.own_wcet() as usize;
-            for tick in free.get(..own)? {
-                owner[*tick as usize] = Some(TaskId(row.task as u16));
-            }
-        }
-    }
-    let mut slots: Vec<TableSlot> = Vec::new();
-    for (tick, owner) in (0..).zip(owner) {
-        let Some(task) = owner else {
-            continue;
-        };
-        match slots.last_mut() {
-            Some(last)
-                if last.task == task && last.start.saturating_add(last.length) == span(tick) =>
-            {
-                last.length = last.length.saturating_add(span(1));
-            }
-            _ => slots.push(slot(tick, 1, task.0)),
-        }
-    }
-    Some(table(cycle, &slots))
+    let slotted = rows.iter().map(|row| Slotted {
+        task: TaskId(row.task as u16),
+        period: row.period,
+        deadline: row.deadline,
+        own: row.own_wcet(),
+    });
+    let slotted: Vec<Slotted> = slotted.collect();
+    let (cycle, slots) = vestal_testkit::levels::table(random, &slotted, cycles)?;
+    Some(DispatchTable { cycle, slots })
 }
