@@ -142,9 +142,11 @@ fn earlier_stop(records: &[Record], place: usize) -> Option<Vec<Record>> {
 
 /// What a CPU was said to be before a record, and when the next word about it follows.
 fn around(records: &[Record], place: usize, of: CpuId) -> (bool, u64) {
-    let said = |record: &Record| match record.what {
-        What::Fact(Fact::CpuOpen { cpu, open }) if cpu == of => Some((record.at.as_nanos(), open)),
-        _ => None,
+    let said = |record: &Record| {
+        let What::Fact(Fact::CpuOpen { cpu, open }) = record.what else {
+            return None;
+        };
+        (cpu == of).then_some((record.at.as_nanos(), open))
     };
     let before = records[..place].iter().rev().find_map(said);
     let next = records[place + 1..].iter().find_map(said);
@@ -212,9 +214,11 @@ fn charge_elsewhere(records: &[Record], place: usize) -> Option<Vec<Record>> {
 
 /// A ghost begins one unit late, if it is there for longer.
 fn later_ghost(records: &[Record], place: usize) -> Option<Vec<Record>> {
-    let begins = |record: &Record| match record.what {
-        What::Ghost { task, edge, .. } => Some((task, edge)),
-        _ => None,
+    let begins = |record: &Record| {
+        let What::Ghost { task, edge, .. } = record.what else {
+            return None;
+        };
+        Some((task, edge))
     };
     let (task, Edge::Begin) = begins(&records[place])? else {
         return None;
