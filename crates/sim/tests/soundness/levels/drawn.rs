@@ -3,8 +3,9 @@
 use core::num::NonZeroU16;
 use vestal_analysis::parameters::DispatchTable;
 use vestal_analysis::{Grade, Parameters, Problem, Test, Verdict};
-use vestal_core::{CpuId, Duration, LevelSet, TableSlot, Task, TaskId};
+use vestal_core::{CpuId, Duration, LevelSet, Task, TaskId};
 use vestal_testkit::Random;
+use vestal_testkit::levels::{self, Slotted};
 use vestal_testkit::short::{span, task};
 
 const UNIT: u64 = 480;
@@ -33,17 +34,8 @@ fn at(task: &Task, level: u8) -> u64 {
     task.wcet.at(vestal_core::Level(level)).as_nanos()
 }
 
-fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 {
-        one
-    } else {
-        gcd(other, one % other)
-    }
-}
-
 fn hyperperiod(tasks: &[Task]) -> u64 {
-    let periods = tasks.iter().map(|task| task.period.as_nanos());
-    periods.fold(1, |all, period| all / gcd(all, period) * period)
+    levels::hyperperiod(tasks.iter().map(|task| task.period.as_nanos()))
 }
 
 fn level_a(random: &mut Random, kind: Kind) -> Vec<Task> {
@@ -101,47 +93,17 @@ fn level_b(random: &mut Random, kind: Kind, level_a: &[Task]) -> Vec<Task> {
     tasks
 }
 
-/// Each job has its time somewhere between its release and its deadline, half of them in a row, if the draw finds room.
+/// A table of tasks that are numbered as they stand.
 fn table(random: &mut Random, tasks: &[Task], cycles: u64) -> Option<DispatchTable> {
-    let cycle = hyperperiod(tasks) * cycles;
-    let mut owner = vec![None; cycle as usize];
-    for (number, task) in (0..).map(TaskId).zip(tasks) {
-        for release in (0..cycle).step_by(task.period.as_nanos() as usize) {
-            let window = release..release + task.deadline.as_nanos();
-            let mut free: Vec<u64> = window
-                .filter(|&tick| owner[tick as usize].is_none())
-                .collect();
-            match random.once_in(2) {
-                true => random.shuffle(&mut free),
-                false if !free.is_empty() => {
-                    let turn = random.index(free.len());
-                    free.rotate_left(turn);
-                }
-                false => {}
-            }
-            for tick in free.get(..at(task, 3) as usize)? {
-                owner[*tick as usize] = Some(number);
-            }
-        }
-    }
-    let mut slots: Vec<TableSlot> = Vec::new();
-    for (tick, owner) in (0..).map(Duration::from_nanos).zip(owner) {
-        let Some(task) = owner else { continue };
-        match slots.last_mut() {
-            Some(last) if last.task == task && last.start.saturating_add(last.length) == tick => {
-                last.length = last.length.saturating_add(span(1));
-            }
-            Some(_) | None => slots.push(TableSlot {
-                start: tick,
-                length: span(1),
-                task,
-            }),
-        }
-    }
-    Some(DispatchTable {
-        cycle: span(cycle),
-        slots,
-    })
+    let slotted = (0..).map(TaskId).zip(tasks).map(|(number, task)| Slotted {
+        task: number,
+        period: task.period.as_nanos(),
+        deadline: task.deadline.as_nanos(),
+        own: at(task, 3),
+    });
+    let slotted: Vec<Slotted> = slotted.collect();
+    let (cycle, slots) = levels::table(random, &slotted, cycles)?;
+    Some(DispatchTable { cycle, slots })
 }
 
 fn local(random: &mut Random, kind: Kind) -> Local {

@@ -9,23 +9,38 @@ mod run;
 
 use crate::control;
 use drawn::Kind;
-use run::{A, Accepted, B, C, Needs};
+use run::{A, Accepted, B, C, Needs, Stray};
 use vestal_analysis::{Test, Verdict, find};
 use vestal_core::{Budgets, LevelB};
 use vestal_testkit::Random;
 
-/// Runs of the times of level C, B and A.
-const RUNS: [Needs; 6] = [
+/// Runs of the times of level C, B and A; in some a task does what takes back what is promised to it.
+const RUNS: [Needs; 8] = [
     needs(C, false),
     needs(C, true),
     needs(C, true),
     needs(B, false),
     needs(B, true),
     needs(A, true),
+    OVERRUNS,
+    Needs {
+        stray: Stray::Late,
+        ..needs(B, true)
+    },
 ];
 
+const OVERRUNS: Needs = Needs {
+    stray: Stray::Overruns,
+    ..needs(C, true)
+};
+
 const fn needs(level: u8, is_mixed: bool) -> Needs {
-    Needs { level, is_mixed }
+    let stray = Stray::None;
+    Needs {
+        level,
+        is_mixed,
+        stray,
+    }
 }
 
 /// What came of sets on so many CPUs.
@@ -38,6 +53,8 @@ struct Tally {
     tardy: u64,
     /// The largest tardiness over its bound.
     tightest: f64,
+    /// Runs in which a task of level C overran, and in which one of level A came late.
+    strayed: [u64; 2],
     broken: u64,
 }
 
@@ -47,6 +64,8 @@ enum Change {
     None,
     /// One job of a task may wait.
     Backlog,
+    /// Budgets never hold.
+    NoBudgets,
 }
 
 struct Campaign {
@@ -74,6 +93,8 @@ impl Campaign {
     /// So many sets that are accepted, or claimed to be; with what is wrong, up to the first that breaks something.
     fn run(&self, cpus: u16, sets: u64, is_wrong: bool) -> Tally {
         let mut random = Random::new(1812 + u64::from(cpus));
+        // Runs in which a task strays are beside the others, which are the same with and without them.
+        let mut of_strays = Random::new(2012 + u64::from(cpus));
         let mut tally = Tally::default();
         while tally.accepted < sets && tally.drawn < 40 * sets {
             let Some(problem) = drawn::set(&mut random, self.kind, cpus, self.test) else {
@@ -92,7 +113,16 @@ impl Campaign {
             }
             let mut was_tardy = false;
             for needs in RUNS {
-                let budgets = match random.once_in(3) {
+                let random = match needs.stray {
+                    Stray::None => &mut random,
+                    Stray::Overruns | Stray::Late => &mut of_strays,
+                };
+                let are_ignored = match (needs.stray, self.change) {
+                    // Who overruns is in everyone's way without them.
+                    (Stray::Overruns, change) => change == Change::NoBudgets,
+                    (Stray::None | Stray::Late, _) => random.once_in(3),
+                };
+                let budgets = match are_ignored {
                     true => Budgets::Ignored,
                     false => Budgets::Enforced,
                 };
@@ -104,7 +134,14 @@ impl Campaign {
                 );
                 tally.broken += u64::from(seen.broken.is_some());
                 tally.jobs += seen.jobs;
-                if needs.level > C {
+                if let Some(strayed) = match needs.stray {
+                    Stray::None => None,
+                    Stray::Overruns => Some(&mut tally.strayed[0]),
+                    Stray::Late => Some(&mut tally.strayed[1]),
+                } {
+                    *strayed += u64::from(seen.strayed);
+                }
+                if needs.level > C || needs.stray != Stray::None {
                     continue;
                 }
                 for (&tardiness, late) in seen.tardiness.iter().zip(set.late()) {
@@ -144,6 +181,10 @@ fn holds(test: &'static Test) {
         assert!((0.02..0.95).contains(&part), "{part} {tally:?}");
         assert!(tally.accepted == sets && tally.jobs > 100 * sets);
         assert!(cpus > 3 || tally.tardy * 8 > sets, "{tally:?}");
+        assert!(
+            tally.strayed.iter().all(|runs| runs * 3 > sets),
+            "{tally:?}"
+        );
         tightest.push(tally.tightest);
     }
     assert!(tightest[0] > 0.7 && tightest[1] > 0.2, "{tightest:?}");
@@ -212,4 +253,16 @@ fn control_mc2_with_the_order_of_the_other_test_is_refuted() {
         ..Campaign::of(find("mc2", None).unwrap(), Kind::General)
     };
     is_refuted(&campaign, 1);
+}
+
+/// A task of level C that overruns is in the way of the others, where budgets do not hold.
+#[test]
+fn control_mc2_with_a_task_that_overruns_and_no_budgets_is_refuted() {
+    let campaign = Campaign {
+        change: Change::NoBudgets,
+        ..Campaign::of(find("mc2", None).unwrap(), Kind::General)
+    };
+    for cpus in [1, 2] {
+        is_refuted(&campaign, cpus);
+    }
 }

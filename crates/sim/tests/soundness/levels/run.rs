@@ -22,6 +22,18 @@ pub(super) struct Needs {
     pub(super) level: u8,
     /// Jobs of this level and above need less than their bound at times, and those of levels B and C come late.
     pub(super) is_mixed: bool,
+    pub(super) stray: Stray,
+}
+
+/// What one task does that takes back what is promised to it alone, or to it and what its CPU has below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stray {
+    None,
+    /// A task of level C needs more than its budget: all others keep theirs, as long as budgets hold.
+    Overruns,
+    /// A task of level A comes late, and then not when its slots expect it: other CPUs keep their levels A and B, and its own all other tasks of
+    /// level A.
+    Late,
 }
 
 /// An accepted set as it is carried out.
@@ -67,6 +79,18 @@ impl Accepted {
         self.outcome.parameters.tardiness.as_ref().unwrap()
     }
 
+    /// The tasks that could.
+    fn strays(&self, stray: Stray) -> Vec<TaskId> {
+        let is_one = |container| match stray {
+            Stray::None => false,
+            Stray::Overruns => container == Container::Global,
+            Stray::Late => matches!(container, Container::Table(_)),
+        };
+        let numbered = (0..).map(TaskId).zip(&self.tasks);
+        let strays = numbered.filter(|(_, entry)| is_one(entry.container));
+        strays.map(|(task, _)| task).collect()
+    }
+
     /// A run in which jobs need so much; everything is drawn from the seed.
     pub(super) fn run(&self, needs: Needs, budgets: Budgets, seed: u64) -> Seen {
         let tables = self.outcome.parameters.tables.as_ref().unwrap();
@@ -96,10 +120,16 @@ impl Accepted {
         };
         let starts = tables.iter().flat_map(|table| table.slots);
         let starts: Vec<u64> = starts.map(|slot| slot.start.as_nanos()).collect();
+        let strays = self.strays(needs.stray);
+        let stray = match strays.as_slice() {
+            [] => None,
+            strays => Some(Random::new(seed).one_of(strays)),
+        };
         let drawn = Drawn {
             tasks: &self.tasks,
             starts,
             needs,
+            stray,
             seed,
         };
         let mut judged = 0;
@@ -111,6 +141,7 @@ impl Accepted {
             tasks: &self.tasks,
             late: self.late(),
             level: Level(needs.level),
+            spared: stray.map(|task| (task, needs.stray)),
             seen: Seen {
                 tardiness: vec![0; self.tasks.len()],
                 ..Seen::default()
@@ -125,6 +156,7 @@ impl Accepted {
         )
         .unwrap();
         let mut seen = watch.seen;
+        seen.strayed = stray.is_some();
         if judged > 0 && seen.broken.is_none() {
             seen.broken = Some(format!("{judged} guarantees by the judge alone"));
         }
@@ -141,6 +173,8 @@ pub(super) struct Seen {
     pub(super) jobs: u64,
     /// By task, how late jobs were at most.
     pub(super) tardiness: Vec<u64>,
+    /// There was a task that could stray.
+    pub(super) strayed: bool,
 }
 
 /// Looks at deadlines and bounds, and at nothing that the judge goes by.
@@ -149,14 +183,30 @@ struct Watch<'a> {
     late: &'a [Option<Duration>],
     /// This level and those above it are guaranteed.
     level: Level,
+    /// Who strays, and how.
+    spared: Option<(TaskId, Stray)>,
     seen: Seen,
 }
 
 impl Watch<'_> {
+    /// Whether nothing is promised to a task because of the one that strays.
+    fn is_spared(&self, task: TaskId) -> bool {
+        let Some((stray, how)) = self.spared else {
+            return false;
+        };
+        let of = |task: TaskId| self.tasks[task.index()].container;
+        match (how, of(stray), of(task)) {
+            _ if task == stray => true,
+            (Stray::Late, Container::Table(cpu), Container::Local(own)) => cpu == own,
+            (Stray::Late, _, Container::Global) => true,
+            (Stray::None | Stray::Overruns | Stray::Late, _, _) => false,
+        }
+    }
+
     fn ended(&mut self, now: Instant, job: &JobState, how: &str) {
         let task = job.id.task.index();
         let is_complete = how == "complete";
-        if self.tasks[task].task.criticality < self.level {
+        if self.tasks[task].task.criticality < self.level || self.is_spared(job.id.task) {
             return;
         }
         let due = job
@@ -193,6 +243,7 @@ struct Drawn<'a> {
     /// When slots begin.
     starts: Vec<u64>,
     needs: Needs,
+    stray: Option<TaskId>,
     seed: u64,
 }
 
@@ -221,7 +272,8 @@ impl Releases for Drawn<'_> {
             let first = random.one_of(&[0, slot, slot, anywhere]);
             return Some(at(if is_periodic { 0 } else { first }));
         };
-        let is_late = !is_periodic && self.needs.is_mixed && random.once_in(6);
+        let strays = self.stray == Some(task) && self.needs.stray == Stray::Late;
+        let is_late = (strays || !is_periodic && self.needs.is_mixed) && random.once_in(6);
         let more = if is_late { random.below(period) } else { 0 };
         Some(at(previous.as_nanos() + period + more))
     }
@@ -233,6 +285,9 @@ impl Demand for Drawn<'_> {
         let task_of = self.tasks[task.index()].task;
         let mut random = self.number(task, sequence, 2);
         let own = task_of.own_wcet().as_nanos();
+        if self.stray == Some(task) && self.needs.stray == Stray::Overruns && random.once_in(2) {
+            return ns(own + random.between(1, 3 * own));
+        }
         if task_of.criticality < Level(self.needs.level) {
             return ns(match random.below(4) {
                 0 => 3 * own + random.below(20),
