@@ -224,7 +224,7 @@ fn what_was_not_measured_is_not_checked_and_decides_nothing() {
 }
 
 /// A directory that is removed when dropped.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
@@ -232,7 +232,7 @@ impl Drop for Folder {
     }
 }
 
-fn computed(prepared: &Prepared<'_>, folder: &Folder) -> (Report, Store) {
+pub(super) fn computed(prepared: &Prepared<'_>, folder: &Folder) -> (Report, Store) {
     let program = Program {
         version: "1".to_owned(),
         checksum: None,

@@ -327,6 +327,8 @@ mod grid_tests;
 #[cfg(test)]
 mod herman2012_cases;
 #[cfg(test)]
+mod herman2012_tests;
+#[cfg(test)]
 mod made_up_tests;
 #[cfg(test)]
 mod missimer_cases;
