@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_section_has_the_verdict_and_a_row_for_each_argument() {
-        let sleeps = vec![sleep(1, 1_000, 3_000, 4_070), sleep(2_000_000, 1, 2, 3)];
+        let sleeps = vec![sleep(1, 1_000, 3_000, 4_070), sleep(2_000_000, 2_001_000, 2_002_000, 2_003_000)];
         let found = Sleeps {
             format: vestal_result::Format::V1,
             bench: "sleeps".to_owned(),
@@ -140,7 +140,7 @@ mod tests {
             "a machine; `vestal bench sleeps` on CPU 3.",
             "**confirmed**: 3000 ns in the median",
             "| 0.001 | 100 | 3 | 1 | 4.070 |",
-            "| 2000 | 100 | 0.002 | 0.001 | 0.003 |",
+            "| 2000 | 100 | 2002 | 2001 | 2003 |",
         ] {
             assert!(text.contains(line), "{text}");
         }

@@ -191,7 +191,7 @@ fn every_format_is_written_in_one_run() {
 }
 
 /// So long that a run which had begun would not end within any patience.
-const FOR_AGES: [&str; 2] = ["--for", "100000000s"];
+const FOR_AGES: [&str; 3] = ["--for", "100000000s", "--yes"];
 
 #[test]
 fn a_trace_that_cannot_be_written_is_refused_before_the_run_begins() {
