@@ -126,7 +126,10 @@ mod tests {
 
     #[test]
     fn a_section_has_the_verdict_and_a_row_for_each_argument() {
-        let sleeps = vec![sleep(1, 1_000, 3_000, 4_070), sleep(2_000_000, 2_001_000, 2_002_000, 2_003_000)];
+        let sleeps = vec![
+            sleep(1, 1_000, 3_000, 4_070),
+            sleep(2_000_000, 2_001_000, 2_002_000, 2_003_000),
+        ];
         let found = Sleeps {
             format: vestal_result::Format::V1,
             bench: "sleeps".to_owned(),

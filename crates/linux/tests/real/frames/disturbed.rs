@@ -14,7 +14,7 @@ use vestal_core::{
 use vestal_linux::fault::{
     Delay, Fault, How, Point, fork_thief, monotonic_nanos, reap, set_affinity,
 };
-use vestal_linux::report::{Cause, CpuReport, Duty, FrameCounts};
+use vestal_linux::report::{Cause, CpuReport, Duty, FrameCounts, Report};
 use vestal_linux::{Barrier, BoxedScheduler, CpuSpec, Executive, Frames, RunError};
 
 #[test]
@@ -142,12 +142,26 @@ fn time_that_is_stolen_while_the_run_ends_excuses_the_job_that_the_end_met() {
     let Some(places) = two_processors() else {
         return;
     };
+    // A process that is slow to be forked comes when the job is done.
+    let met = (0..5).find_map(|_| {
+        let report = stolen_at_the_end(&places);
+        let low = &jobs(&report)[1][2];
+        let found = (low.unfinished, low.missed);
+        assert!([(1, 1), (0, 0)].contains(&found), "{report:#?}");
+        (found == (1, 1)).then_some(report)
+    });
+    let report = met.expect("the thief was late each time");
+    assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+}
+
+fn stolen_at_the_end(places: &[usize]) -> Report {
     let (says, is_there) = std::sync::mpsc::channel();
+    let processors = places.to_vec();
     // It gets CPU 0 when that waits for the other one.
     let forks = std::thread::spawn(move || {
-        set_affinity(&places[..1]).unwrap();
+        set_affinity(&processors[..1]).unwrap();
         is_there.recv().unwrap();
-        fork_thief(places[1], 99, (60, 60, 1)).unwrap()
+        fork_thief(processors[1], 99, (60, 60, 1)).unwrap()
     });
     let demand = move |place| match place {
         (1, 2, 9) => {
@@ -159,12 +173,10 @@ fn time_that_is_stolen_while_the_run_ends_excuses_the_job_that_the_end_met() {
     };
     let log = Log::default();
     let set = Executive::new(settings()).frames(common(2, Barrier::Pthread));
-    let set = with_tasks(set, &places, CpuSpec::common, demand, &log);
+    let set = with_tasks(set, places, CpuSpec::common, demand, &log);
     let report = set.run(Duration::from_millis(10 * FRAME_MS)).unwrap();
     reap(forks.join().unwrap()).unwrap();
-    let low = &jobs(&report)[1][2];
-    assert_eq!((low.unfinished, low.missed), (1, 1), "{report:#?}");
-    assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+    report
 }
 
 /// A walker that takes 9 ms to begin a job is late by itself: that is nobody else's time, and excuses no job that is dropped
