@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the hooks of vestal-hsf take in instructions, on the kernel in QEMU: scripts/bench-kernel.sh [--built] [--keep]
+# What the hooks of vestal-hsf take in instructions, on the kernel in QEMU: scripts/bench-kernel.sh [--smoke] [--built] [--keep]
 #
 # One to six servers with one to six tasks each (Holenderski et al. 2010, section 9), two schedulers without servers, and single calls by the
 # events that they have to do with. Instructions are read in the guest, under -icount; everything is run twice and has to be the same to the
 # byte. A plugin of QEMU counts single calls from outside, where QEMU has plugins. Then what has to hold is looked at, and what was counted is
 # compared with what is kept in docs/holenderski2010, if compiler and QEMU are those. With --built the images are there already; with --keep what was
-# counted is kept, and everything that follows from it is written anew.
+# counted is kept, and everything that follows from it is written anew. There is nothing to leave out with --smoke.
 # The last line is in the form of cargo's test programs.
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
@@ -17,9 +17,10 @@ cd "$ROOT" || exit 4
 built='' keep=''
 for option in "$@"; do
     case "$option" in
+        --smoke) ;;
         --built) built=yes ;;
         --keep) keep=yes ;;
-        *) die 2 "usage: scripts/bench-kernel.sh [--built] [--keep]" ;;
+        *) die 2 "usage: scripts/bench-kernel.sh [--smoke] [--built] [--keep]" ;;
     esac
 done
 
