@@ -2,28 +2,21 @@
 //! at a rise and at the return, step by step.
 
 use super::queue::scripted;
+use super::scripted_tests::{EPOCH, Scripted, US};
 use super::*;
-use crate::control::ManagerRecord;
-use crate::cpu::{Cpu, Terms};
+use crate::cpu::Terms;
 use crate::device::{Attached, Device, Devices};
-use crate::driver::Kind;
-use crate::job::Ended;
 use crate::monitor::Monitor;
-use crate::recording::Tracer;
 use crate::sys::pipe::packets;
 use crate::task::Wait;
-use crate::words::Allowance;
+use std::ops::{Deref, DerefMut};
 use vestal_core::server::{ByLevel, ServerKind, Utilization, WhenFull};
 use vestal_core::{
     DeviceConfiguration, Duration, Hierarchy, HierarchyConfiguration, LevelSet, LocalOrder, Modes,
     ServedTask, ServerConfiguration, ServerId, Service, Task, TaskConfiguration, Wcet,
 };
-use vestal_trace::Recorder;
 
-const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
-/// Beyond all that the machine's clock says, which so is no instant of these runs.
-const EPOCH: u64 = 1 << 60;
 const PERIOD: Duration = Duration::from_millis(20);
 
 const LO: Level = Level(0);
@@ -123,31 +116,28 @@ fn engine(pibs_raise: bool) -> Hierarchy {
 }
 
 struct World {
-    cpu: Cpu,
-    record: ManagerRecord,
-    managed: Managed,
+    scripted: Scripted,
     devices: Vec<Device>,
-    active: [Option<Assignment>; TASKS],
-    now: u64,
+}
+
+impl Deref for World {
+    type Target = Scripted;
+    fn deref(&self) -> &Scripted {
+        &self.scripted
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Scripted {
+        &mut self.scripted
+    }
 }
 
 impl World {
     /// Of what a job is charged so much is taken off.
     fn new(tolerance_nanos: u64, pibs_raise: bool) -> Self {
-        let workers = (0..TASKS).map(|number| {
-            let entry = TaskConfiguration::new(task(number), 1);
-            let task = TaskShared::new(String::new(), entry, 0, 2, Allowance::Unlimited);
-            task.jobs.tid.set(scripted::tid_of(number));
-            task.in_slices()
-        });
-        let (enforces, futex) = (true, true);
-        let terms = Terms {
-            duties: Kind::Managed { enforces, futex }.duties(),
-            tolerance_nanos,
-            tolerates_each_job: true,
-            ..Terms::in_test(Monitor::Manager)
-        };
-        let mut cpu = Cpu::in_test(workers.collect(), terms);
+        let tasks = (0..TASKS).map(|number| (TaskConfiguration::new(task(number), 1), 0));
+        let tasks: Vec<(TaskConfiguration, u64)> = tasks.collect();
         let devices: Vec<Device> = ["video", "log", "sensor"]
             .into_iter()
             .map(|name| Device::new(name, packets(16).unwrap().1))
@@ -157,50 +147,36 @@ impl World {
             task: TaskId(u16::try_from(task).unwrap()),
             device: device.clone(),
         });
-        cpu.devices = Devices::new(attached.collect()).unwrap();
-        cpu.run.epoch.set(EPOCH);
-        cpu.run.end.set(u64::MAX);
-        let engine: BoxedScheduler = Box::new(engine(pibs_raise));
-        let mut managed = Managed::new(TASKS, Recorder::new(engine, Tracer::off()), None, 1);
-        let mut record = ManagerRecord::new(TASKS, 0);
-        managed.start(&Control::new(&cpu, &mut record)).unwrap();
-        scripted::begin(TASKS);
-        Self {
-            cpu,
-            record,
-            managed,
-            devices,
-            active: [None; TASKS],
-            now: EPOCH,
-        }
+        let terms = Terms {
+            tolerance_nanos,
+            tolerates_each_job: true,
+            ..Terms::in_test(Monitor::Manager)
+        };
+        let attached = Devices::new(attached.collect()).unwrap();
+        let scripted = Scripted::on(&tasks, engine(pibs_raise), attached, (false, terms));
+        Self { scripted, devices }
     }
 
-    /// The manager goes round at so many microseconds after the epoch; workers begin what it assigns.
+    /// The manager goes round at so many microseconds after the epoch.
     fn round(&mut self, micros: u64) {
-        self.now = EPOCH + micros * US;
-        let mut control = Control::new(&self.cpu, &mut self.record);
-        self.managed.step(&mut control, self.now).unwrap();
-        for (task, active) in self.cpu.tasks.iter().zip(&mut self.active) {
-            if let Some(assigned) = task.handover.take_assigned() {
-                assert!(active.is_none(), "it has a job");
-                task.jobs.begin(assigned.sequence, 0);
-                task.suspension.enter();
-                *active = Some(assigned);
-            }
-        }
+        self.scripted.round(micros * US);
     }
 
     /// The mode, and whose job runs.
     fn state(&self) -> (Level, Option<usize>) {
-        let running = self.managed.running.map(|job| job.task.index());
-        (self.managed.mode, running)
+        (self.managed.mode, self.running())
     }
 
     /// How much the thread that runs may use before the manager has to look.
     fn left(&mut self) -> Option<u64> {
-        let job = self.managed.running?;
-        let control = Control::new(&self.cpu, &mut self.record);
-        let budget = self.managed.server_budget(&control, job)?;
+        let Scripted {
+            cpu,
+            record,
+            managed,
+            ..
+        } = &mut self.scripted;
+        let job = managed.running?;
+        let budget = managed.server_budget(&Control::new(cpu, record), job)?;
         Some(budget.left(0))
     }
 
@@ -219,21 +195,6 @@ impl World {
 
     fn goes_on(&self, task: usize) -> bool {
         self.cpu.tasks[task].handover.take_go_on()
-    }
-
-    fn end(&mut self, task: usize) {
-        let Assignment { sequence, release } = self.active[task].take().unwrap();
-        let worker = &self.cpu.tasks[task];
-        worker.suspension.leave(0, 0, &mut Default::default());
-        let completed = !worker.jobs.lost_its_priority(sequence);
-        worker.handover.hand_back(Ended {
-            sequence,
-            release,
-            finished: self.now,
-            executed: 0,
-            completed,
-        });
-        worker.jobs.finish(sequence);
     }
 
     fn found(&self, device: usize, micros: u64) -> bool {

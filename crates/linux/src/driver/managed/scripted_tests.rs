@@ -78,6 +78,17 @@ impl Scripted {
         devices: Devices,
         leaves_nothing: bool,
     ) -> Self {
+        let terms = Terms::in_test(Monitor::Manager);
+        Self::on(tasks, inner, devices, (leaves_nothing, terms))
+    }
+
+    /// The same on a CPU that goes by these terms, but for whose duties are whose.
+    pub(super) fn on(
+        tasks: &[(TaskConfiguration, u64)],
+        inner: Hierarchy,
+        devices: Devices,
+        (leaves_nothing, terms): (bool, Terms),
+    ) -> Self {
         let facts = Facts::default();
         let spy: BoxedScheduler = Box::new(Spy {
             inner,
@@ -93,7 +104,7 @@ impl Scripted {
         let (enforces, futex) = (true, true);
         let terms = Terms {
             duties: Kind::Managed { enforces, futex }.duties(),
-            ..Terms::in_test(Monitor::Manager)
+            ..terms
         };
         let mut cpu = Cpu::in_test(workers.collect(), terms);
         cpu.devices = devices;
@@ -138,17 +149,18 @@ impl Scripted {
         scripted::advance(task, nanos);
     }
 
-    /// Its job ends.
+    /// Its job ends, complete unless it was stopped before.
     pub(super) fn end(&mut self, task: usize) {
         let Assignment { sequence, release } = self.active[task].take().unwrap();
         let worker = &self.cpu.tasks[task];
         worker.suspension.leave(0, 0, &mut Default::default());
+        let completed = !worker.jobs.lost_its_priority(sequence);
         worker.handover.hand_back(Ended {
             sequence,
             release,
             finished: self.now,
             executed: 0,
-            completed: true,
+            completed,
         });
         worker.jobs.finish(sequence);
     }
