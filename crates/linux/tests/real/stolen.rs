@@ -103,6 +103,10 @@ fn a_late_job_is_judged_by_what_it_lacked_and_not_by_those_that_preempt_it_then(
     });
 }
 
+/// Over before the manager's second beat, a second after its first look, which is 20 ms or more before the first release: of an
+/// interval in which another thread of the run notes something nothing is excused, and that beat may meet one of `above`.
+const BETWEEN_BEATS: Duration = Duration::from_millis(920);
+
 /// The job of `below` is late because others took the CPU in code of the run that comes before or after each body,
 /// and takes 3 or 5 ms of our own. By itself it has 3 ms to spare: more than a thread may take without being called
 /// slow, less than what is stolen.
@@ -129,7 +133,7 @@ fn stolen_beside_a_body(point: Point, duty: Duty, monitor: Monitor) {
         // At eight places of the hyperperiod in turn.
         let thief = fork_thief(cpu, 99, (4, 35, 1_200)).unwrap();
         pause(20);
-        let report = executive.run_well_but_for(duty, Duration::from_millis(own), RUN);
+        let report = executive.run_well_but_for(duty, Duration::from_millis(own), BETWEEN_BEATS);
         reap(thief).unwrap();
         assert!(
             report.cpus[0].tasks[1].jobs.missed_undecided() >= 4,
