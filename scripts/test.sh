@@ -1,37 +1,41 @@
 #!/usr/bin/env bash
 # The tests of the whole repository: scripts/test.sh [PART...]
 #
-# Runs the enabled parts of the table below in order (or just those named), each bounded by its
-# time limit and with its output in target/test-logs/PART.log. Prints one row a part, the end of the
+# Runs the enabled parts of the table below (or just those named, in that order), each bounded by its
+# time limit and with its output in target/test-logs/PART.log. Prints one row a part as it ends, the end of the
 # log of each part that failed, and as the last line `N passed, N failed`: the sum over all test
 # programs, to which a part that failed without a failing test adds one. A part that cannot run
 # here is NOT RUN, which is a failure. Exits 0 when nothing failed, 1 otherwise.
+#
+# All parts together run in two lanes, one beside the other, and those that want the machine for themselves after both:
+# most parts have work for one and a half CPUs. Time and CPU time of a row are its own; the total is what passed.
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$ROOT" || exit 4
 
-# name       state  seconds  what it is
+# name       state  lane   seconds  what it is
 #            `off` keeps a part out of `make test` until the code it tests exists.
+#            The second lane has what needs a target directory of its own, or the first one's build only.
 readonly TABLE='
-fmt          on     120      formatting
-hygiene      on     120      rules no compiler checks, and a test of that checker
-clippy       on     1200     lints, on every target and feature
-doc          on     900      documentation builds without a broken link
-bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
-tests        on     1800     unit tests, doctests and integration tests of every crate
-hsf-c        on     300      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
-kernel       on     480      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
-loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
-soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
-bench        on     600      instructions of the analyses and the simulator against their limits
-report       on     300      report pages in a headless Chromium: driven, checked, frames measured
-perfetto     on     300      traces against the schema of Perfetto, and against results
-simso        on     300      completions in overload that the tests compare with, against SimSo
-install      on     1200     cargo install, version, completions, man pages
-real         on      900     enforcement on the real kernel, one test at a time
-new-policy   on     600      examples of new policies over a copy of the tree: files counted, compiled, tested
-demo         on      420     make demo: build, then the demo itself within 120 s
+fmt          on     1      120      formatting
+hygiene      on     1      120      rules no compiler checks, and a test of that checker
+clippy       on     1      1200     lints, on every target and feature
+doc          on     1      900      documentation builds without a broken link
+tests        on     1      1800     unit tests, doctests and integration tests of every crate
+soundness    on     1      1200     campaign, smoke size: no accepted set misses, every control is refuted
+bare-metal   on     2      600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
+loom         on     2      600      the trace ring and the words of a run under a model checker: every interleaving of small cases
+bench        on     2      900      instructions of the analyses and the simulator against their limits
+install      on     2      1200     cargo install, version, completions, man pages
+hsf-c        on     2      900      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
+kernel       on     2      900      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
+perfetto     on     2      600      traces against the schema of Perfetto, and against results
+simso        on     2      300      completions in overload that the tests compare with, against SimSo
+report       on     alone  300      report pages in a headless Chromium: driven, checked, frames measured
+real         on     alone  900      enforcement on the real kernel, one test at a time
+new-policy   on     alone  600      examples of new policies over a copy of the tree: files counted, compiled, tested
+demo         on     alone  420      make demo: build, then the demo itself within 120 s
 '
 
 # What each part does. A part runs in a shell of its own, with stdin closed; it fails when its
@@ -168,7 +172,8 @@ readonly LOGS=target/test-logs
 readonly LOG_TAIL=60
 
 names() { awk -v states="$1" 'NF && index(states, " " $2 " ") { print $1 }' <<<"$TABLE"; }
-limit_of() { awk -v part="$1" '$1 == part { print $3 }' <<<"$TABLE"; }
+limit_of() { awk -v part="$1" '$1 == part { print $4 }' <<<"$TABLE"; }
+in_lane() { awk -v lane="$1" '$2 == "on" && $3 == lane { print $1 }' <<<"$TABLE"; }
 
 # Every test program, cargo's or ours, ends with `test result: ok. N passed; N failed; ...`.
 count() {
@@ -182,18 +187,19 @@ elapsed() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", b - a }'; }
 usage() {
     say "usage: scripts/test.sh [PART...]"
     say "parts:"
-    awk 'NF { printf "  %-10s %-4s", $1, $2; $1 = $2 = $3 = ""; print "  " $0 }' <<<"$TABLE"
+    awk 'NF { printf "  %-10s %-4s", $1, $2; $1 = $2 = $3 = $4 = ""; print " " $0 }' <<<"$TABLE"
 }
 
-# Runs one part and prints its row. Sets row_passed, row_failed and row_cpu.
+# Runs one part, prints its row, and adds a line to the file of results: passed, failed, CPU time, exit code, part.
 run_part() {
-    local part="$1" log="$LOGS/$1.log" limit result start code seconds colour TIMEFORMAT='%U %S'
+    local part="$1" log="$LOGS/$1.log" limit result start code seconds colour row_passed row_failed row_cpu TIMEFORMAT='%U %S'
     limit="$(limit_of "$part")"
     start="$EPOCHREALTIME"
     # User and system time of all the part's processes.
-    { time timeout -k 10 "$limit" bash "$0" --one "$part" >"$log" 2>&1 </dev/null; } 2>"$LOGS/cpu"
+    { time timeout -k 10 "$limit" bash "$0" --one "$part" >"$log" 2>&1 </dev/null; } 2>"$LOGS/$part.cpu"
     code=$?
-    row_cpu="$(awk 'END { printf "%.1f", $1 + $2 }' "$LOGS/cpu")"
+    row_cpu="$(awk 'END { printf "%.1f", $1 + $2 }' "$LOGS/$part.cpu")"
+    rm -f "$LOGS/$part.cpu"
     seconds="$(elapsed "$start" "$EPOCHREALTIME")"
     row_passed="$(count passed "$log")"
     row_failed="$(count failed "$log")"
@@ -211,27 +217,59 @@ run_part() {
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
     printf '%-10s %s%-8s%s %7d %7d %8ss %8ss\n' \
         "$part" "$colour" "$result" "$PLAIN" "$row_passed" "$row_failed" "$seconds" "$row_cpu"
-    [ "$code" = 0 ]
+    printf '%s %s %s %s %s\n' "$row_passed" "$row_failed" "$row_cpu" "$code" "$part" >>"$results"
+}
+
+# One part after the other, in the background of this shell, which can be stopped meanwhile. Under job control nothing there
+# ignores SIGINT, as tests send it.
+lane() {
+    (
+        set +m
+        trap - INT TERM
+        [ "$1" != 2 ] || renice -n 5 "$BASHPID" >/dev/null
+        for part in "${@:2}"; do run_part "$part"; done
+    ) &
+}
+
+# Each `timeout` has a process group of its own, which no terminal's Ctrl-C reaches, and hands its signal on.
+stop_all() {
+    local lane
+    exec 2>/dev/null
+    for lane in $(jobs -p); do
+        kill "$lane" $(cat "/proc/$lane/task/$lane/children")
+    done
+    rm -f "$results"
+    exit 130
+}
+
+# The second lane steps back: tests of the first one have times to keep.
+run_in_lanes() {
+    local lane parts
+    for lane in 1 2 alone; do
+        [ "$lane" != alone ] || wait
+        mapfile -t parts < <(in_lane "$lane")
+        lane "$lane" "${parts[@]}"
+    done
 }
 
 main() {
-    local parts=() bad=() part passed=0 failed=0 cpu=0 start="$EPOCHREALTIME"
-    case "${1:-}" in
-        --help | -h) usage && return 0 ;;
-        "") mapfile -t parts < <(names " on ") ;;
-        *) parts=("$@") ;;
-    esac
-    for part in "${parts[@]}"; do
+    local bad=() part expected passed failed cpu start="$EPOCHREALTIME"
+    case "${1:-}" in --help | -h) usage && return 0 ;; esac
+    for part in "$@"; do
         [ -n "$(limit_of "$part")" ] || { usage >&2 && return 2; }
     done
-    mkdir -p "$LOGS"
+    expected=$#
+    [ $# != 0 ] || expected="$(names " on " | wc -l)"
+    mkdir -p "$LOGS" && results="$(mktemp)" || return 3
+    trap stop_all INT TERM
+    set -m
     printf '%s%-10s %-8s %7s %7s %9s %9s%s\n' "$BOLD" part result passed failed time CPU "$PLAIN"
-    for part in "${parts[@]}"; do
-        run_part "$part" || bad+=("$part")
-        passed=$((passed + row_passed))
-        failed=$((failed + row_failed))
-        cpu="$(awk -v a="$cpu" -v b="$row_cpu" 'BEGIN { printf "%.1f", a + b }')"
-    done
+    if [ $# = 0 ]; then run_in_lanes; else lane named "$@"; fi
+    wait
+    read -r passed failed cpu < <(awk '{ p += $1; f += $2; c += $3 } END { printf "%d %d %.1f\n", p, f, c }' "$results")
+    mapfile -t bad < <(awk '$4 != 0 { print $5 }' "$results")
+    [ "$(wc -l <"$results")" = "$expected" ] || { say "a lane was ended before its parts were"; failed=$((failed + 1)); }
+    rm -f "$results"
     printf '%-10s %34ss %8ss\n' total "$(elapsed "$start" "$EPOCHREALTIME")" "$cpu"
     for part in "${bad[@]}"; do
         printf '\n%s--- %s: the last lines of %s%s\n' "$BOLD" "$part" "$LOGS/$part.log" "$PLAIN"
