@@ -518,3 +518,7 @@ fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) 
 #[cfg(test)]
 #[path = "evaluate_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "evaluate_levels_tests.rs"]
+mod levels_tests;

@@ -186,7 +186,7 @@ impl JobContext<'_> {
             let before = self.looked;
             let mut wall = monotonic_nanos();
             #[cfg(feature = "real")]
-            self.own.delay(crate::fault::Point::BurnLook);
+            self.own.delay_burn_look();
             let mut others = self.own.others();
             let keeps = self.keeps_its_priority();
             if keeps {

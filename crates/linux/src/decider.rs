@@ -1,24 +1,11 @@
 //! The CPUs of a set: who decides on each of them.
 
+mod make;
+
 use crate::sys::Processor;
-use std::error::Error;
+pub use make::{BoxedScheduler, MakeGuard, MakeScheduler, NoScheduler};
 use std::fmt;
 use vestal_core::{Guard, Level, Scheduler, Service, TaskConfiguration, TaskId};
-
-/// A scheduler that a manager thread can own.
-pub type BoxedScheduler = Box<dyn Scheduler + Send>;
-
-/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of another crate.
-pub type NoScheduler = Box<dyn Error + Send + Sync>;
-
-/// Makes the guard of a CPU from its tasks and the granularity of this world: what a job may exceed a limit by
-/// before that is an overrun ([`crate::Config::tolerance`]). It is called more than once.
-pub type MakeGuard = dyn Fn(&[TaskConfiguration], Service) -> Result<Guard, NoScheduler> + Send;
-
-/// Makes the scheduler of a CPU from its tasks and the granularity of this world, which is zero: what this world itself
-/// adds to a job ([`crate::Config::tolerance`]) is taken off before a job is charged. It is called more than once.
-pub type MakeScheduler =
-    dyn Fn(&[TaskConfiguration], Service) -> Result<BoxedScheduler, NoScheduler> + Send;
 
 /// Who decides on a CPU.
 pub enum Decider {

@@ -1,8 +1,11 @@
 //! Why a run did not take place, or came to a bad end.
 
+mod message;
+
 use crate::decider::NoScheduler;
 use crate::rights::Refusal;
 use crate::sys::Processor;
+pub(crate) use message::message_of;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -134,13 +137,4 @@ impl std::error::Error for RunError {
             | Self::ManagerHung => None,
         }
     }
-}
-
-/// The text of a panic.
-pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -1,5 +1,7 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
+mod ending;
+
 use crate::account::{Account, LATE_WAKE_NANOS};
 use crate::body::Bodies;
 use crate::calibrate::Calibration;
@@ -12,7 +14,6 @@ use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::let_go::{Waiting, let_go};
 use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{BesidePlan, CpuPlan, CpuTasks, RunPlan, tolerance};
@@ -20,7 +21,7 @@ use crate::queue::JobQueue;
 use crate::recording::{
     Beginning, Consumer, FrameEvidence, Gathered, Gatherer, Lane, Last, Recording, Rings, Tracer,
 };
-use crate::report::{Ended, Report};
+use crate::report::Report;
 use crate::run::Run;
 use crate::skew::ClockSkew;
 use crate::summary::{Measured, MeasuredCpu, report};
@@ -31,11 +32,12 @@ use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
-use crate::words::{Allowance, Cause};
+use crate::words::Allowance;
+pub(crate) use ending::{abandon, finish, go, how_it_ended, of_cpu};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
-use vestal_trace::{DomainId, Record, Recorder, Scope};
+use vestal_trace::{DomainId, Recorder, Scope};
 
 /// A run for which everything has been checked.
 pub(crate) struct Launch {
@@ -511,28 +513,6 @@ impl Going {
     }
 }
 
-/// Of these places the tasks on CPU `index` of the set.
-pub(crate) fn of_cpu(places: &[Place], index: usize) -> Vec<usize> {
-    let here = places.iter().filter(|(cpu, _)| *cpu == index);
-    here.map(|&(_, task)| task).collect()
-}
-
-/// Ends a run of which not all threads could be started.
-pub(crate) fn abandon(run: &Run, cpus: &[Arc<Cpu>], threads: Threads, patience: Duration) {
-    run.request_stop(Cause::SetupFailed);
-    cpus.iter().for_each(|cpu| cpu.halt());
-    let _ = threads.join(patience);
-}
-
-pub(crate) fn finish(
-    gatherer: Gatherer,
-    last: Vec<Last>,
-    common: Option<Record>,
-) -> Result<Gathered, RunError> {
-    let finished = gatherer.finish(last, common);
-    finished.map_err(RunError::system("gather notes and records"))
-}
-
 /// Which driver a CPU has.
 fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
     let enforces = config.enforce;
@@ -555,35 +535,4 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
         RunScheduler::Dispatching(_) => return Allowance::Unlimited,
     };
     Allowance::of(permit).unwrap_or(Allowance::NotAdmitted)
-}
-
-/// Opens the run, on all CPUs with one epoch.
-pub(crate) fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
-    let waiting = cpus.iter().map(|cpu| Waiting {
-        notes: &cpu.notes,
-        beat: &cpu.beat,
-        phase: &cpu.phase,
-    });
-    let_go(run, &waiting.collect::<Vec<Waiting<'_>>>(), span);
-}
-
-pub(crate) fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
-    let of = |cpu: u16| cpus.get(usize::from(cpu));
-    match run.stop_cause() {
-        Some(Cause::Finished) => Ok(Ended::Finished),
-        Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
-        Some(Cause::BodyPanicked { cpu, task }) => {
-            let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
-            let (task, message) = found.unwrap_or_default();
-            Err(RunError::BodyPanicked { task, message })
-        }
-        Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {
-            message: of(cpu).map_or_else(String::new, |cpu| cpu.panic_of_manager()),
-        }),
-        Some(Cause::SetupFailed) => Err(RunError::System {
-            what: "restore a worker's priority",
-            source: io::Error::other("refused during the run"),
-        }),
-        Some(Cause::ManagerHung(_)) | None => Err(RunError::ManagerHung),
-    }
 }

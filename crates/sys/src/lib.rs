@@ -11,6 +11,7 @@ pub mod clock;
 pub mod continued;
 pub mod event;
 pub mod futex;
+pub mod irq;
 pub mod memory;
 mod net;
 pub mod perf;

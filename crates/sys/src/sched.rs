@@ -1,7 +1,7 @@
 //! Scheduling classes, affinity, limits and the accounts of threads.
 
 use super::{Processor, Tid, checked, signal};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 use std::io;
 use std::num::NonZeroU64;
@@ -59,6 +59,32 @@ pub fn pin_to_any(cpus: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
     Ok(sched_setaffinity(None, &set)?)
+}
+
+/// Lets a thread of this process, which may run meanwhile, run on one processor only: if it runs elsewhere it is moved before this
+/// returns.
+///
+/// # Errors
+/// What the call said: `ESRCH` where there is no such thread, `EINVAL` where the process may not use that processor.
+pub fn pin(tid: Tid, processor: Processor) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(processor.0);
+    // Zero would be the calling thread.
+    let thread = Pid::from_raw(tid).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(sched_setaffinity(Some(thread), &set)?)
+}
+
+/// Puts the calling thread into SCHED_OTHER, on any of these processors, with all signals blocked that can be and without timer
+/// slack.
+///
+/// # Errors
+/// What the first call that failed said; those before it stay in force.
+pub fn enter_ordinary(processors: &[Processor]) -> io::Result<()> {
+    signal::block_all()?;
+    let numbers: Vec<usize> = processors.iter().map(|processor| processor.0).collect();
+    pin_to_any(&numbers)?;
+    no_timer_slack();
+    set_other(own_tid())
 }
 
 /// Gives the calling thread the lowest priority outside the real-time classes.
@@ -147,5 +173,51 @@ pub fn own_switches() -> Switches {
     Switches {
         voluntary: u64::try_from(usage.ru_nvcsw).unwrap_or_default(),
         involuntary: u64::try_from(usage.ru_nivcsw).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// Another thread is moved from outside, one that does not exist and no thread at all are errors.
+    #[test]
+    fn another_thread_is_pinned_and_nobody_else() {
+        let all = affinity().unwrap();
+        let (say, hear) = mpsc::channel();
+        let (go_on, wait) = mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            say.send(own_tid()).unwrap();
+            wait.recv().unwrap();
+            affinity().unwrap()
+        });
+        let tid = hear.recv().unwrap();
+        let last = *all.last().unwrap();
+        pin(tid, Processor(last)).unwrap();
+        go_on.send(()).unwrap();
+        assert_eq!(other.join().unwrap(), [last]);
+        assert_eq!(affinity().unwrap(), all, "the caller stays where it was");
+        assert_eq!(
+            pin(Tid::MAX, Processor(last)).unwrap_err().raw_os_error(),
+            Some(libc::ESRCH)
+        );
+        assert!(pin(0, Processor(last)).is_err());
+        assert_eq!(affinity().unwrap(), all);
+    }
+
+    #[test]
+    fn an_ordinary_thread_may_use_each_of_its_processors() {
+        let all = affinity().unwrap();
+        let processors: Vec<Processor> = all.iter().copied().map(Processor).collect();
+        let own = std::thread::spawn(move || {
+            enter_ordinary(&processors[..1]).unwrap();
+            let first = (affinity().unwrap(), own_priority());
+            enter_ordinary(&processors).unwrap();
+            (first, affinity().unwrap())
+        });
+        let ((first, priority), then) = own.join().unwrap();
+        assert_eq!((first, priority), (vec![all[0]], 0));
+        assert_eq!(then, all);
     }
 }

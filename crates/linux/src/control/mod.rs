@@ -4,15 +4,16 @@
 
 mod activations;
 mod record;
+mod traced;
 
 pub(crate) use activations::Activations;
 pub(crate) use record::{ManagerRecord, Reason};
+pub(crate) use traced::Traced;
 
 use crate::account::{Cut, Note, TaskNote};
 use crate::cpu::{Call, Cpu, Terms, count_activation};
 use crate::device::Devices;
 use crate::evidence::take_priority;
-use crate::recording::Tracer;
 use crate::request::Request;
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
@@ -23,10 +24,7 @@ use crate::words::{Cause, Question};
 use vestal_core::TaskId;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
-use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
-
-/// A decider with the trace of its manager.
-pub(crate) type Traced<S> = Recorder<S, Tracer>;
+use vestal_trace::{Edge, Mechanism, Record, What};
 
 /// What a manager has in hand.
 pub(crate) struct Control<'a> {

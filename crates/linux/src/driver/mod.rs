@@ -212,8 +212,7 @@ impl<D: Driver> Rounds<'_, D> {
     /// To be called last of all before the manager asks the kernel to wait.
     fn about_to_wait(&mut self) {
         #[cfg(feature = "real")]
-        self.own
-            .delay(crate::fault::Point::BeforeWait(Duty::Manager));
+        self.own.delay_wait(Duty::Manager);
         let trace = self.driver.decider().sink();
         self.own.wait(Duty::Manager, trace);
     }
@@ -226,7 +225,7 @@ impl<D: Driver> Rounds<'_, D> {
         let since = self.cpu.online.wanted_since(until, now);
         self.own.wake(Wanted::AtOnceSince(since), now);
         #[cfg(feature = "real")]
-        self.own.delay(crate::fault::Point::RoundBegins);
+        self.own.delay_round();
         now
     }
 

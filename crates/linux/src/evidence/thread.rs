@@ -108,7 +108,7 @@ impl Intervals {
 
     /// Delays the thread at this point of its code if that is the fault.
     #[cfg(feature = "real")]
-    pub(crate) fn delay(&self, point: crate::fault::Point) {
+    fn delay(&self, point: crate::fault::Point) {
         crate::fault::delay(&*self.cpu, point);
     }
 
@@ -131,6 +131,36 @@ impl Intervals {
     #[cfg(feature = "real")]
     pub(crate) fn delay_opening(&self) {
         self.delay(crate::fault::Point::BarrierOpens);
+    }
+
+    /// The same of a manager that has just got the CPU.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_round(&self) {
+        self.delay(crate::fault::Point::RoundBegins);
+    }
+
+    /// The same of a worker before a body begins.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_job_start(&self) {
+        self.delay(crate::fault::Point::JobStart);
+    }
+
+    /// The same of a job that burns, between its look at the clock and its look at who else had the CPU.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_burn_look(&self) {
+        self.delay(crate::fault::Point::BurnLook);
+    }
+
+    /// The same of a worker that has read the clock at the end of a body.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_body_end(&self) {
+        self.delay(crate::fault::Point::BodyEnd);
+    }
+
+    /// The same of a worker after a body has ended.
+    #[cfg(feature = "real")]
+    pub(crate) fn delay_job_end(&self) {
+        self.delay(crate::fault::Point::JobEnd);
     }
 
     /// What the kernel counted of the thread until now; none without schedstat. A system call.

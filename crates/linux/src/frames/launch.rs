@@ -9,7 +9,7 @@ use super::walker::Walker;
 use super::{Frames, Spare};
 use crate::account::{FrameVerdicts, Note, TaskFacts, TaskNote};
 use crate::body::Bodies;
-use crate::control::ManagerRecord;
+use crate::control::{ManagerRecord, Traced};
 use crate::driver::Kind;
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
@@ -292,7 +292,7 @@ fn judged(
 fn common(
     launch: &Launch,
     frames: &Frames,
-    (scheduler, notes): (Recorder<crate::BoxedScheduler, Tracer>, Arc<NoteLog>),
+    (scheduler, notes): (Traced<crate::BoxedScheduler>, Arc<NoteLog>),
     cpus: &[SharedCpu],
 ) -> Result<Arc<Common>, RunError> {
     let mut tasks: Vec<(TaskId, DomainTask)> = Vec::new();

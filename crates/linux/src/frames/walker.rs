@@ -144,9 +144,7 @@ impl<'w> Walk<'w, '_> {
         let turn = domain.turn(self.index, now, &mut self.jobs);
         #[cfg(feature = "real")]
         if is_due {
-            self.worker
-                .own
-                .delay(crate::fault::point::Point::FrameBegun);
+            self.worker.own.delay_decision(false);
         }
         let (took, done) = self.took(since);
         if is_due {
@@ -210,9 +208,7 @@ impl<'w> Walk<'w, '_> {
         let stamps = self.common.stamps;
         let opened = self.meeting.begin_to_open(ticket, stamps);
         #[cfg(feature = "real")]
-        self.worker
-            .own
-            .delay(crate::fault::point::Point::BarrierOpens);
+        self.worker.own.delay_opening();
         let took = self.meeting.open(ticket, (opened, stamps));
         self.record.parts.record(Part::Barrier, took);
         let opened = opened.monotonic;
@@ -232,9 +228,7 @@ impl<'w> Walk<'w, '_> {
         let is_last = domain.arrive(self.index, (at, now), barrier);
         #[cfg(feature = "real")]
         if is_last == Ok(true) {
-            self.worker
-                .own
-                .delay(crate::fault::point::Point::BarrierDecided);
+            self.worker.own.delay_decision(true);
         }
         let (took, done) = self.took(since);
         let after = self.worker.cpu.instant(done);

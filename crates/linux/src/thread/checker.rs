@@ -60,7 +60,7 @@ impl Checker {
                 cpu.kick_manager();
             }
             #[cfg(feature = "real")]
-            own.delay(crate::fault::Point::BeforeWait(Duty::Checker));
+            own.delay_wait(Duty::Checker);
             own.wait_untraced(Duty::Checker);
             let until = checks.alarm.at;
             task.watch.wait_beyond(calls, until);

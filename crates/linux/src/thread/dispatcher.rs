@@ -55,7 +55,7 @@ impl Dispatcher {
             if next > now {
                 if let Some(own) = &mut own {
                     #[cfg(feature = "real")]
-                    own.delay(crate::fault::Point::BeforeWait(Duty::Dispatcher));
+                    own.delay_wait(Duty::Dispatcher);
                     own.wait_untraced(Duty::Dispatcher);
                 }
                 cpu.phase.wait_while(Stage::Running, Some(next));

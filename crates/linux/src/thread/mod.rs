@@ -7,6 +7,7 @@ mod dispatcher;
 pub(crate) mod idle;
 pub(crate) mod start;
 mod top_half;
+mod waiting;
 mod walking;
 pub(crate) mod watchdog;
 pub(crate) mod worker;

@@ -11,6 +11,7 @@
 //! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::driver::Enactor`],
 //! (4) [`RunningWorker::end`].
 
+use super::waiting::{Waited, wait_for_manager, wait_for_release};
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
 use crate::armed::Armed;
 use crate::body::{Body, JobContext};
@@ -27,7 +28,7 @@ use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::task::TaskShared;
-use crate::words::{Allowance, Stage};
+use crate::words::Allowance;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;
@@ -151,8 +152,14 @@ impl RunningWorker<'_> {
                 break;
             }
             let waited = match cpu.terms.duties.source {
-                Source::Counted => wait_for_manager(cpu, task, sequence),
-                Source::Own | Source::Assigned | Source::Sequence => wait_for_release(cpu, release),
+                Source::Counted => {
+                    let counter = &task.release_counter;
+                    let is_released = || counter.is_released(sequence);
+                    wait_for_manager(&cpu.phase, &counter.calls, is_released)
+                }
+                Source::Own | Source::Assigned | Source::Sequence => {
+                    wait_for_release(&cpu.phase, release)
+                }
             };
             match waited {
                 Waited::RunOver => break,
@@ -177,8 +184,7 @@ impl RunningWorker<'_> {
     /// The worker has done all about a job, and is about to wait.
     pub(crate) fn is_done(&self) {
         #[cfg(feature = "real")]
-        self.own
-            .delay(crate::fault::Point::BeforeWait(Duty::JobEnd));
+        self.own.delay_wait(Duty::JobEnd);
     }
 
     /// Notes when it went on that had waited for a release.
@@ -240,7 +246,7 @@ impl RunningWorker<'_> {
         cpu.pause_preempted(task.id);
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
-        self.own.delay(crate::fault::Point::JobStart);
+        self.own.delay_job_start();
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
         if let (true, Some(monitor)) = (natively, monitor) {
@@ -262,13 +268,13 @@ impl RunningWorker<'_> {
         let (completed, end) = self.call_body(sequence, release);
         let (used, finished) = (end.cpu, end.wall);
         #[cfg(feature = "real")]
-        self.own.delay(crate::fault::Point::BodyEnd);
+        self.own.delay_body_end();
         self.own.end_body(end);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
         #[cfg(feature = "real")]
-        self.own.delay(crate::fault::Point::JobEnd);
+        self.own.delay_job_end();
         let ended = Ended {
             sequence,
             release,
@@ -539,59 +545,6 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 fn want_idle_above_lowest(cpu: &Cpu) {
     if cpu.mode.get() > 0 {
         cpu.want_idle();
-    }
-}
-
-/// How a worker waited.
-enum Waited {
-    /// The run ends.
-    RunOver,
-    /// It found what it waits for.
-    NotAtAll,
-    /// It found it after waiting, when the clock said so.
-    Until(u64),
-}
-
-impl Waited {
-    const fn until(now: u64, waited: bool) -> Self {
-        if waited {
-            Self::Until(now)
-        } else {
-            Self::NotAtAll
-        }
-    }
-}
-
-/// Waits for `release`.
-fn wait_for_release(cpu: &Cpu, release: u64) -> Waited {
-    let mut waited = false;
-    loop {
-        if !cpu.is_running() {
-            return Waited::RunOver;
-        }
-        let now = monotonic_nanos();
-        if now >= release {
-            return Waited::until(now, waited);
-        }
-        waited = true;
-        cpu.phase.wait_while(Stage::Running, Some(release));
-    }
-}
-
-/// Waits until the manager has released job `sequence`.
-fn wait_for_manager(cpu: &Cpu, task: &TaskShared, sequence: u64) -> Waited {
-    let mut waited = false;
-    loop {
-        // Read before looking, so that a call that comes while looking ends the wait.
-        let calls = task.release_counter.calls.count();
-        if !cpu.is_running() {
-            return Waited::RunOver;
-        }
-        if task.release_counter.is_released(sequence) {
-            return Waited::until(monotonic_nanos(), waited);
-        }
-        waited = true;
-        task.release_counter.calls.wait_beyond(calls, None);
     }
 }
 

@@ -5,9 +5,14 @@
 //!   outside --------> inside --------------> held --------------> inside
 //!      ^                |  leave               |  leave: the body did not listen
 //!      +----------------+----------------------+
+//!
+//!             hold_ahead             enter              release
+//!   outside --------------> ahead -----------> held ----------------> inside
+//!      ^                      |
+//!      +----------------------+ release
 //! ```
-//! The worker enters and leaves, the manager holds and releases, all in one word: only who is inside can be held.
-//! After the end nobody is held any more, for ever.
+//! The worker enters and leaves, the manager holds and releases, all in one word: who is inside can be held, and who is
+//! outside beforehand, so that nothing of a body is executed. After the end nobody is held any more, for ever.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, wait_while, wake_all};
 
@@ -19,6 +24,8 @@ const HELD: u32 = 2;
 const OVER: u32 = 3;
 /// The worker was held when the end came, and has not left the body since.
 const OVER_HELD: u32 = 4;
+/// The worker is outside, and held as soon as it enters.
+const AHEAD: u32 = 5;
 
 /// How a worker was found when it left a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +35,13 @@ pub(crate) enum Left {
     Held(u64),
     /// It was held until the end let it go.
     HeldUntilTheEnd,
+}
+
+/// Where a worker was when it was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Outside,
+    Inside,
 }
 
 /// The hold of one worker. At first it is outside a body.
@@ -41,10 +55,18 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// The worker is about to call a body.
+    /// The worker is about to call a body; if it was held beforehand, it waits here until it is released.
     pub(crate) fn enter(&self) {
-        // Fails after the end.
-        self.turn(OUTSIDE, INSIDE);
+        loop {
+            match self.word.load(Ordering::Acquire) {
+                OUTSIDE if self.turn(OUTSIDE, INSIDE) => return,
+                AHEAD if self.turn(AHEAD, HELD) => return self.wait(),
+                // It was held or released since it was looked at.
+                OUTSIDE | AHEAD => {}
+                // After the end.
+                _ => return,
+            }
+        }
     }
 
     /// The body has returned.
@@ -74,6 +96,27 @@ impl Hold {
         self.turn(INSIDE, HELD)
     }
 
+    /// Holds the worker wherever it is; says where it was, or nothing if it was held before, or after the end. One that was inside
+    /// may need a signal. By the manager.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "no run has levels on several CPUs yet")
+    )]
+    pub(crate) fn hold_anywhere(&self, executed: u64) -> Option<Place> {
+        loop {
+            let (from, to, place) = match self.word.load(Ordering::Acquire) {
+                OUTSIDE => (OUTSIDE, AHEAD, Place::Outside),
+                INSIDE => (INSIDE, HELD, Place::Inside),
+                _ => return None,
+            };
+            self.executed.store(executed, Ordering::Relaxed);
+            // Else it has entered or left since it was looked at.
+            if self.turn(from, to) {
+                return Some(place);
+            }
+        }
+    }
+
     /// Whether the worker needs a signal, now that it is held: there is none on its way already. Whoever clears
     /// [`Self::gate`]'s flag after this sees that it is held.
     pub(crate) fn needs_signal(&self) -> bool {
@@ -87,10 +130,13 @@ impl Hold {
 
     /// Lets the worker go on; gives what it had executed when it was held, if it was. By the manager.
     pub(crate) fn release(&self) -> Option<u64> {
-        let was_held = self.turn(HELD, INSIDE);
-        if was_held {
+        let was_ahead = self.turn(AHEAD, OUTSIDE);
+        // It may have entered meanwhile.
+        let was_inside = !was_ahead && self.turn(HELD, INSIDE);
+        if was_inside {
             wake_all(&self.word);
         }
+        let was_held = was_ahead || was_inside;
         was_held.then(|| self.executed.load(Ordering::Relaxed))
     }
 
@@ -209,6 +255,49 @@ mod model {
         });
     }
 
+    /// The worker is held beforehand, or inside, and released; what it does in a body comes after that.
+    fn held_before_it_enters(enter: fn(&Hold)) {
+        loom::model(move || {
+            let shared = Arc::new((Hold::default(), AtomicU32::new(0)));
+            let other = Arc::clone(&shared);
+            let manager = thread::spawn(move || {
+                let (hold, executed) = &*other;
+                let place = hold.hold_anywhere(0).unwrap();
+                // Inside a body its handler or the body itself stops it.
+                if place == Place::Outside {
+                    let present = executed.fetch_or(0, Ordering::Relaxed);
+                    assert_eq!(present, 0, "executes although it is held");
+                }
+                hold.release();
+            });
+            let (hold, executed) = &*shared;
+            enter(hold);
+            executed.swap(1, Ordering::Relaxed);
+            executed.swap(0, Ordering::Relaxed);
+            hold.wait();
+            hold.leave();
+            manager.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_worker_that_is_held_beforehand_executes_nothing() {
+        held_before_it_enters(Hold::enter);
+    }
+
+    #[test]
+    #[should_panic = "executes although it is held"]
+    fn refuted_entering_by_a_store() {
+        held_before_it_enters(|hold| hold.word.store(INSIDE, Ordering::SeqCst));
+    }
+
+    #[test]
+    fn the_end_lets_go_who_was_held_beforehand() {
+        end_against_hold(|hold| {
+            hold.hold_anywhere(1);
+        });
+    }
+
     /// What was there before: the worker wrote that it is outside, and then looked whether it is held; the manager
     /// held it, and then looked whether it is inside. Under sequential consistency one sees the other.
     #[test]
@@ -295,6 +384,35 @@ mod tests {
         );
         hold.enter();
         assert!(!hold.hold(7));
+    }
+
+    #[test]
+    fn who_is_outside_is_held_beforehand() {
+        let hold = Hold::default();
+        assert_eq!(hold.hold_anywhere(3), Some(Place::Outside));
+        assert!(!hold.is_inside() && !hold.is_held() && hold.hold_anywhere(4).is_none());
+        assert_eq!(hold.release(), Some(3));
+        hold.enter();
+        assert_eq!(hold.hold_anywhere(5), Some(Place::Inside));
+        assert_eq!((hold.release(), hold.leave()), (Some(5), Left::Free));
+        assert_eq!(hold.hold_anywhere(6), Some(Place::Outside));
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                hold.enter();
+                hold.leave()
+            });
+            while !hold.is_held() {
+                std::thread::yield_now();
+            }
+            assert!(!worker.is_finished());
+            assert_eq!(hold.release(), Some(6));
+            assert_eq!(worker.join().unwrap(), Left::Free);
+        });
+        assert_eq!(hold.hold_anywhere(7), Some(Place::Outside));
+        hold.end();
+        hold.enter();
+        assert!(hold.release().is_none() && hold.hold_anywhere(8).is_none());
+        assert_eq!(hold.leave(), Left::Free);
     }
 
     #[test]

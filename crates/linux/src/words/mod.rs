@@ -19,11 +19,28 @@
 mod allowance;
 mod beat;
 mod bell;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod claim;
 mod countdown;
 mod ends;
 mod entrance;
 mod gate;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod guest;
+#[cfg(all(test, loom))]
+mod guest_models;
 mod hold;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod host;
 mod job;
 mod latest;
 mod line;
@@ -40,6 +57,16 @@ mod semaphore;
 mod stop;
 mod sync;
 mod tally;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod turn;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod up;
 #[cfg(all(test, loom))]
 mod waiting_models;
 mod watch;

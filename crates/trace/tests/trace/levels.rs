@@ -139,6 +139,65 @@ fn a_job_of_level_a_that_waits_for_one_of_level_c_is_found_beyond_the_tolerance(
     assert_eq!(broken(&records, TOLERANCE), [delayed]);
 }
 
+/// A waits while C runs for as long as may be, and nobody for a while, and so on: together that is too long. It waits anew when it has begun, or
+/// its slot is over.
+#[test]
+fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
+    let waits = |second: Vec<Record>| {
+        let first = ran(C, (0, 5), 5, false);
+        stream(&[&[released(0, A), released(0, C)], &first, &second], 29)
+    };
+    let together = |length| {
+        let again = ran(C, (10, 10 + length), length, false);
+        waits([again, ran(A, (20, 29), 9, true)].concat())
+    };
+    let (waiting, all) = (job(A, 0), span(6));
+    let delays = Broken {
+        cpu: CPU,
+        from: at(0),
+        to: at(11),
+        what: Fault::Delays { waiting, all },
+    };
+    assert_eq!(broken(&together(1), TOLERANCE), [delays]);
+    // Without the first it is as short as may be.
+    let mut alone = together(5);
+    alone.retain(|record| !(1..=9).contains(&record.at.as_nanos()) && *record != start(0, C));
+    assert_eq!(broken(&alone, TOLERANCE), []);
+    // A runs in between.
+    let between = [
+        ran(A, (5, 8), 3, false),
+        ran(C, (8, 13), 5, false),
+        ran(A, (13, 29), 16, true),
+    ];
+    assert_eq!(broken(&waits(between.concat()), TOLERANCE), []);
+    // It is said once, however often that goes on.
+    let often = [
+        ran(C, (10, 14), 4, false),
+        ran(C, (16, 20), 4, false),
+        ran(A, (21, 29), 8, true),
+    ];
+    let found = broken(&waits(often.concat()), TOLERANCE);
+    let (all, to) = (span(9), at(14));
+    let what = Fault::Delays { waiting, all };
+    assert_eq!(found, [Broken { to, what, ..delays }]);
+    // Its slot is over, and another one begins.
+    let over = stream(
+        &[
+            &[released(0, A), released(0, C), released(100, A)],
+            &ran(C, (26, 29), 3, false),
+            &ran(C, (31, 39), 8, false),
+            &ran(C, (100, 104), 4, false),
+        ],
+        105,
+    );
+    assert_eq!(broken(&over, TOLERANCE), []);
+}
+
+fn start(now: u64, task: u16) -> Record {
+    let (cpu, job) = (CPU, job(task, now / 100));
+    Record::fact(at(now), Fact::Started { cpu, job })
+}
+
 /// A decision that comes late is no excuse: the slot begins when the table says so.
 #[test]
 fn a_late_decision_is_found() {

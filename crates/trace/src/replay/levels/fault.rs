@@ -27,6 +27,13 @@ pub enum Fault {
         /// Who wants it.
         waiting: JobId,
     },
+    /// L1: jobs of lower levels ran while this one waited, each for so short a time that it does not count, and all for longer.
+    Delays {
+        /// Who waited.
+        waiting: JobId,
+        /// For how long they ran.
+        all: Duration,
+    },
     /// L1: nothing runs although this job wants the CPU.
     Idle {
         /// Who wants it.
@@ -91,7 +98,10 @@ impl Fault {
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
-            Self::Delayed { .. } | Self::Idle { .. } | Self::OutOfTurn { .. } => "L1",
+            Self::Delayed { .. }
+            | Self::Delays { .. }
+            | Self::Idle { .. }
+            | Self::OutOfTurn { .. } => "L1",
             Self::TwoJobs { .. } | Self::Twice { .. } => "L2",
             Self::NotRunning { .. } | Self::Charges { .. } => "L3",
             Self::Budget { .. } | Self::Ghost { .. } => "L4",
@@ -114,6 +124,11 @@ impl Fault {
             Self::Delayed { running, waiting } => format!(
                 "{} ran although {} of a higher level was ready",
                 job(running),
+                job(waiting)
+            ),
+            Self::Delays { waiting, all } => format!(
+                "jobs of lower levels ran for {} ns in all while {} was ready",
+                all.as_nanos(),
                 job(waiting)
             ),
             Self::Idle { waiting } => format!("nothing ran although {} was ready", job(waiting)),

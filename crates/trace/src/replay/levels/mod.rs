@@ -14,7 +14,8 @@
 //!
 //! In a simulation all of that holds to the nanosecond, and besides no CPU is idle that a job of levels A to C wants, charges are
 //! exactly what a job ran, and the recorded ghosts are those of the account. On a real machine what is at most a tolerance long does not
-//! count, and neither does time in which the machine held the CPU ([`crate::What::Gap`]).
+//! count, and neither does time in which the machine held the CPU ([`crate::What::Gap`]); but what a job waits for lower ones adds up
+//! until it begins, or nobody wants it any more.
 //!
 //! What it cannot find: a publication that says again what was said before and is missing (the state is the same without it), and on
 //! a real machine a stop that moved into time in which nothing else ran.
@@ -26,6 +27,7 @@ mod account;
 mod collect;
 mod fault;
 mod sweep;
+mod waits;
 
 pub use fault::{Broken, Fault};
 

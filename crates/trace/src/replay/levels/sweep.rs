@@ -3,6 +3,7 @@
 use super::account::{Account, Wish};
 use super::collect::{Collected, Happening};
 use super::fault::{Broken, Fault};
+use super::waits::Waits;
 use super::{BROKEN_MAX, Found, Supply, of_cpu};
 use crate::record::Edge;
 use alloc::vec;
@@ -43,6 +44,7 @@ pub(super) struct Sweep<'a> {
     ghosts: Vec<Option<CpuId>>,
     /// What is wrong just now, and from when on.
     lasting: Vec<(CpuId, Instant, Fault)>,
+    waits: Waits,
     found: Found,
 }
 
@@ -63,6 +65,7 @@ impl<'a> Sweep<'a> {
             told: vec![false; cpus],
             ghosts: vec![None; account.tasks()],
             lasting: Vec::new(),
+            waits: Waits::default(),
             found,
             account,
             all,
@@ -189,6 +192,14 @@ impl<'a> Sweep<'a> {
         for (cpu, from, fault) in before {
             self.over(cpu, (from, now), fault);
         }
+        let running = &self.running;
+        let is_wanted = |job| {
+            let own = present.wishes.iter().any(|wish| wish.job == Some(job));
+            let global = present.chosen.contains(&(job.task, Some(job)));
+            own || global
+        };
+        let runs = |job| running.iter().flatten().any(|other| *other == job);
+        self.waits.keep(|job| is_wanted(job) && !runs(job));
     }
 
     const fn is_exact(&self) -> bool {
@@ -306,7 +317,16 @@ impl<'a> Sweep<'a> {
             sum.saturating_add(common)
         });
         let length = to.saturating_since(from);
-        if length > self.tolerance.saturating_add(excused) {
+        let broken = if length > self.tolerance.saturating_add(excused) {
+            Some((cpu, from, what))
+        } else if let Fault::Delayed { waiting, .. } = what {
+            let length = length.saturating_sub(excused);
+            let most = self.tolerance;
+            self.waits.add((cpu, waiting), (from, length), most)
+        } else {
+            None
+        };
+        if let Some((cpu, from, what)) = broken {
             note(
                 &mut self.found,
                 Broken {
