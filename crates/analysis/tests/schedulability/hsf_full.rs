@@ -276,3 +276,21 @@ fn deferrable_servers_have_their_jitter_in_the_full_form() {
     assert!((5..=95).contains(&share), "{share} % are accepted");
     assert!(reached > 50 && late > 50 && refuted > 50);
 }
+
+/// A job of 6 s beside jobs of 5 us every 10 us, in a server that has all of the time: its response of 12 s has more arrivals in it than a search makes steps.
+#[test]
+fn a_response_over_many_arrivals_is_found_in_a_few_steps() {
+    let order = LocalOrder::FixedPriority;
+    let (us, s) = (1_000, 1_000_000_000);
+    let tasks = vec![
+        task(0, 10 * us, 10 * us, &[5 * us]),
+        task(0, 20 * s, 20 * s, &[6 * s]),
+    ];
+    let whole = kind(Replenished::Idling, 10 * us, 10 * us);
+    let set = problem(1, tasks, vec![server(whole, 1, order, &[(0, 1), (1, 0)])]);
+    let plain = find("hsf", None).unwrap().analyse(&set);
+    let outcome = full().analyse(&set);
+    assert_eq!(outcome.tasks[1].responses, [Some(span(12 * s))]);
+    assert_eq!(outcome.tasks[1].responses, plain.tasks[1].responses);
+    assert_eq!(outcome.verdict, Verdict::Schedulable);
+}

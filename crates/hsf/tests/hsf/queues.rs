@@ -294,22 +294,46 @@ impl Campaign {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a campaign says what it compared")]
 fn check<T: Tick>(seed: u64) {
     let operations = if is_long() { 10_000_000 } else { 40_000 };
     let seen = campaign(&mut Real::<T>::new(), operations, seed);
     let seen = seen.unwrap_or_else(|fault| panic!("{fault}"));
     let enough = operations / 1000;
     let all = [seen.full, seen.handled, seen.overflows];
+    println!("{operations} operations, M = {}: {seen:?}", T::MAX);
     assert!(all.iter().all(|&count| count > enough), "{seen:?}");
 }
 
+// One test for each width, so that they run beside each other.
+
 #[test]
-fn queues_agree_with_the_reference_in_every_width() {
+fn queues_of_4_bits_agree_with_the_reference() {
     check::<Bits4>(1);
+}
+
+#[test]
+fn queues_of_1_bit_agree_with_the_reference() {
     check::<Bounded<u8, 1>>(2);
+}
+
+#[test]
+fn queues_of_8_bits_agree_with_the_reference() {
     check::<u8>(3);
+}
+
+#[test]
+fn queues_of_16_bits_agree_with_the_reference() {
     check::<u16>(4);
+}
+
+#[test]
+fn queues_up_to_1000_agree_with_the_reference() {
     check::<Bounded<u32, 1000>>(5);
+}
+
+#[test]
+fn queues_of_32_bits_agree_with_the_reference() {
     check::<u32>(6);
 }
 
