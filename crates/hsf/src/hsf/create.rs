@@ -30,7 +30,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let entry = self.servers.get_mut(server.index());
         let entry = entry.ok_or(Error::NoRoom)?;
         let mut vq = Queue::new();
-        let depletion = Event::Depletion(server);
+        let depletion = Event::depletion(server);
         has_room(self.pool.insert(&mut vq, spec.capacity.into(), depletion));
         *entry = Server {
             period: spec.period,
@@ -44,9 +44,10 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             to_poll: F::POLLING && spec.kind == Kind::Polling,
             ..Server::NONE
         };
+        self.to_poll |= entry.to_poll;
         self.server_count = self.server_count.saturating_add(1);
         self.settle();
-        let (delay, replenishment) = (spec.period.into(), Event::Replenishment(server));
+        let (delay, replenishment) = (spec.period.into(), Event::replenishment(server));
         has_room(self.pool.insert(&mut self.system, delay, replenishment));
         if !self.is_always_live(server) {
             self.start_stopwatch(server);
@@ -136,7 +137,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             entry.period = period;
         }
         if let Some(entry) = self.servers.get_mut(server.index()) {
-            self.pool.delete(&mut entry.sq, Event::Arrival(task));
+            self.pool.delete(&mut entry.sq, Event::arrival(task));
         }
         // No queue ever holds an event that is due at once: that one is handled here.
         if offset == 0 {
@@ -145,7 +146,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             self.move_wake_up(server);
             self.rearm();
         } else {
-            self.insert_local(server, offset, Event::Arrival(task));
+            self.insert_local(server, offset, Event::arrival(task));
         }
         Ok(())
     }

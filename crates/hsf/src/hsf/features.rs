@@ -23,6 +23,10 @@ pub trait Features: fmt::Debug {
     fn on_transition(server: ServerId, from: State, to: State) {
         let _ = (server, from, to);
     }
+
+    /// A timed event is handled, when it expires or when its server is switched in: what bounds on a tick and on a pick are linear in. Does
+    /// nothing unless overridden.
+    fn on_event() {}
 }
 
 /// All kinds of servers, both local orders, wake-ups; times in `T`.

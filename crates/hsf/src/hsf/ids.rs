@@ -22,6 +22,10 @@ impl ServerId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    pub(super) const fn number(self) -> u8 {
+        self.0
+    }
 }
 
 impl TaskId {
@@ -35,6 +39,10 @@ impl TaskId {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    pub(super) const fn number(self) -> u8 {
+        self.0
     }
 }
 

@@ -8,7 +8,7 @@ use core::iter;
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
 {
-    /// Whether I1 to I7 hold; true after every [`Hsf::schedule`].
+    /// Whether I1 to I8 hold; true after every [`Hsf::schedule`].
     #[must_use]
     pub fn check_invariants(&self) -> bool {
         let queues = self.pool.is_consistent(&self.system, false)
@@ -33,18 +33,20 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             let time = item.time.saturating_add(core::mem::take(&mut since));
             let entry = match item.entry {
                 Entry::Dummies { more } => Entry::Dummies { more },
-                Entry::Event(Event::SwitchOut(server)) => Entry::Event(server),
                 // No other event is ever inserted there.
-                Entry::Event(
-                    Event::Replenishment(_)
-                    | Event::WakeUp(_)
-                    | Event::Depletion(_)
-                    | Event::Arrival(_)
-                    | Event::Resume(_),
-                ) => return None,
+                Entry::Event(event) => Entry::Event(event.switched_out()?),
             };
             Some(Item { time, entry })
         })
+    }
+
+    /// In how many ticks a server's budget comes back; nothing if there is no such server. O(events of the system queue).
+    #[must_use]
+    pub fn replenishes_in(&self, server: ServerId) -> Option<u64> {
+        let at = self
+            .pool
+            .remaining(&self.system, Event::replenishment(server));
+        at.map(|at| at.saturating_sub(self.since.get().into()))
     }
 
     /// How many queues the time moves: the system queue, the stopwatch, and those of active servers; at most four if
@@ -63,14 +65,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         };
         let queues = self.pool.is_consistent(&server.sq, false)
             && self.pool.is_consistent(&server.vq, false);
-        let depletion = self.pool.remaining(&server.vq, Event::Depletion(id));
+        let depletion = self.pool.remaining(&server.vq, Event::depletion(id));
         let budget = server.budget <= server.capacity
             && depletion.unwrap_or(0) == u64::from(server.budget)
             && (server.state == State::Depleted) == (server.budget == 0);
         let running = (server.state == State::Running) == (self.current == Some(id));
-        let stopwatch = self.pool.remaining(&self.stopwatch, Event::SwitchOut(id));
-        let wake_up = self.pool.remaining(&self.system, Event::WakeUp(id));
+        let stopwatch = self.pool.remaining(&self.stopwatch, Event::switch_out(id));
+        let wake_up = self.pool.remaining(&self.system, Event::wake_up(id));
         let wakes = F::WAKE_UPS && server.state == State::Waiting && !server.sq.is_empty();
+        let replenishes = self
+            .replenishes_in(id)
+            .is_some_and(|at| (1..=server.period.into()).contains(&at));
         let member = |task: &&super::task::Task| task.server == id;
         let tasks = self.tasks.iter().take(self.task_count.into());
         let ready = tasks
@@ -83,6 +88,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             && running
             && stopwatch.is_some() != self.is_live(id)
             && wake_up.is_some() == wakes
+            && replenishes
             && ready == usize::from(server.ready)
     }
 }
@@ -119,7 +125,7 @@ mod tests {
 
     #[test]
     fn each_broken_invariant_is_found() {
-        let breaks: [fn(&mut Small); 11] = [
+        let breaks: [fn(&mut Small); 12] = [
             |hsf| hsf.servers[1].budget -= 1,
             |hsf| hsf.servers[1].capacity = 3,
             |hsf| hsf.servers[1].state = State::Ready,
@@ -131,6 +137,7 @@ mod tests {
             |hsf| hsf.system = Queue::new(),
             |hsf| hsf.servers[0].state = State::Ready,
             |hsf| hsf.earliest = 0,
+            |hsf| hsf.servers[2].period = 8,
         ];
         for (number, break_it) in breaks.iter().enumerate() {
             let mut hsf = busy();

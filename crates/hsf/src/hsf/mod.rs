@@ -61,7 +61,8 @@
 //! Invariants, checked by [`Hsf::check_invariants`]: I1 a budget is at most its capacity; I2 it is what is left
 //! until the depletion event in its vq, and 0 without one; I3 exactly the active server is running; I4 each
 //! server whose sq is not counting down has one stopwatch event; I5 a wake-up stands for a waiting server
-//! and for no other; I6 a server's count of ready tasks is right; I7 no active head is due.
+//! and for no other; I6 a server's count of ready tasks is right; I7 no active head is due; I8 each server's
+//! replenishment is in the system queue, and at most a period away.
 //!
 //! **Costs.**
 //!
@@ -81,7 +82,7 @@
 //! |---|---|
 //! | a node; a server has up to 8, a task up to 4 | 12, with ticks of 32 bits 16 |
 //! | a server, a task | 24, 32 |
-//! | six servers with six tasks each, all queues included | 3640, with ticks of 32 bits 4416 |
+//! | six servers with six tasks each, all queues included | 3648, with ticks of 32 bits 4424 |
 //!
 //! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
 //! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the
@@ -157,6 +158,8 @@ pub struct Hsf<F: Features, const SERVERS: usize, const TASKS: usize, const NODE
     task_count: u8,
     /// The active server.
     current: Option<ServerId>,
+    /// Whether there is a server that [`Server::to_poll`] stands for.
+    to_poll: bool,
     /// The instant of the last settling.
     now: u64,
     /// Ticks since then.
@@ -195,6 +198,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             server_count: 0,
             task_count: 0,
             current: None,
+            to_poll: false,
             now: 0,
             since: F::Tick::ZERO,
             earliest: F::Tick::ZERO,
@@ -211,6 +215,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.server_count = 0;
         self.task_count = 0;
         self.current = None;
+        self.to_poll = false;
         self.now = 0;
         self.since = F::Tick::ZERO;
         self.earliest = F::Tick::ZERO;
@@ -285,26 +290,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         F::DEFERRABLE && !F::WAKE_UPS && kind == Some(Kind::Deferrable)
     }
 
-    /// Visits each server whose sq is counting down: with wake-ups at most one.
-    fn for_live(&mut self, mut visit: impl FnMut(&mut Self, ServerId)) {
-        if F::WAKE_UPS || !F::DEFERRABLE {
-            if let Some(server) = self.current {
-                visit(self, server);
-            }
-        } else {
+    /// Visits each server whose sq is counting down though it is not active: with wake-ups there is none.
+    #[inline]
+    fn for_others_live(&mut self, mut visit: impl FnMut(&mut Self, ServerId)) {
+        if F::DEFERRABLE && !F::WAKE_UPS {
             for server in self.server_ids() {
-                if self.is_live(server) {
+                if self.current != Some(server) && self.is_always_live(server) {
                     visit(self, server);
                 }
             }
         }
     }
 
-    fn set_state(&mut self, server: ServerId, to: State) {
-        if let Some(entry) = self.servers.get_mut(server.index()) {
-            let from = core::mem::replace(&mut entry.state, to);
-            F::on_transition(server, from, to);
-        }
+    fn enter(server: ServerId, entry: &mut Server, to: State) {
+        let from = core::mem::replace(&mut entry.state, to);
+        F::on_transition(server, from, to);
     }
 }
 

@@ -9,12 +9,11 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// changes the active one. Calling it once more changes nothing.
     pub fn schedule(&mut self) -> Pick {
         self.settle();
-        if F::POLLING {
+        if F::POLLING && core::mem::take(&mut self.to_poll) {
             self.poll();
         }
-        let mut left = false;
-        // Each round but the last finds a ready server without work, which then is ready no longer.
-        for _ in 0..=self.server_count {
+        let (mut left, mut rounds) = (false, self.server_count);
+        loop {
             self.leave_without_work();
             let highest = self.highest_ready_server();
             if highest == self.current {
@@ -26,10 +25,12 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 has_room(self.pool.push_dummy(&mut self.stopwatch));
             }
             self.switch(highest);
-            // What it was brought up to date with made nobody else ready.
-            if self.has_work() {
+            // What it was brought up to date with made nobody else ready. Each round but the last finds a ready server without work, which
+            // then is ready no longer.
+            if rounds == 0 || self.has_work() {
                 break;
             }
+            rounds = rounds.wrapping_sub(1);
         }
         self.rearm();
         self.picked()
@@ -38,15 +39,16 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// An active server that was depleted and replenished since the last call, against the rules, goes on.
     fn resume(&mut self) {
         if let Some(server) = self.current
-            && let Some(entry) = self.servers.get(server.index())
+            && let Some(entry) = self.servers.get_mut(server.index())
             && entry.state == State::Ready
         {
-            self.set_state(server, State::Running);
+            Self::enter(server, entry, State::Running);
         }
     }
 
     /// A polling server whose budget has just come discards it if it has no work at that very instant, active
     /// or not. Who has none that is known of is brought up to date first.
+    #[inline(never)]
     fn poll(&mut self) {
         for server in self.server_ids() {
             let Some(entry) = self.servers.get_mut(server.index()) else {
@@ -67,15 +69,15 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// O(servers).
     fn highest_ready_server(&self) -> Option<ServerId> {
-        // By hand: of iterators that compare tuples each step takes three times as many instructions.
-        let mut highest: Option<(u8, ServerId)> = None;
+        // By hand: of iterators that compare tuples each step takes three times as many instructions. No priority is as low as the first.
+        let (mut highest, mut urgency) = (None, 0x100_u16);
         for (server, entry) in self.server_ids().zip(&self.servers) {
             let may_run = matches!(entry.state, State::Ready | State::Running);
-            if may_run && highest.is_none_or(|(priority, _)| entry.priority < priority) {
-                highest = Some((entry.priority, server));
+            if may_run && u16::from(entry.priority) < urgency {
+                (highest, urgency) = (Some(server), entry.priority.into());
             }
         }
-        highest.map(|(_, server)| server)
+        highest
     }
 
     fn picked(&self) -> Pick {

@@ -1,6 +1,6 @@
 //! A server: what it is, and what is known of it.
 
-use super::TaskId;
+use super::{Features, TaskId};
 use crate::relteq::Queue;
 
 /// What becomes of a budget without work.
@@ -88,4 +88,15 @@ impl Server {
         ready: 0,
         to_poll: false,
     };
+
+    /// Whether nothing says that it has to leave, if it is the active one.
+    #[inline]
+    pub(super) fn has_work<F: Features>(&self) -> bool {
+        let stays = match self.kind {
+            Kind::Deferrable => !F::DEFERRABLE,
+            Kind::Polling => !F::POLLING,
+            Kind::Idling => true,
+        };
+        stays || self.ready > 0 || self.state != State::Running
+    }
 }

@@ -8,7 +8,7 @@
 //! Where no server was switched out a dummy takes the growth instead, as in the paper's Figure 8.
 
 use super::events::Event;
-use super::{Features, Hsf, Kind, ServerId, State, has_room};
+use super::{Features, Hsf, Kind, Server, ServerId, State, has_room};
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -28,49 +28,48 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             (None, Some(rested)) => self.take_stopwatch(rested),
             (None, None) => 0,
         };
-        if let Some(server) = from {
-            let state = self.servers.get(server.index()).map(|entry| entry.state);
-            if state == Some(State::Running) {
-                self.set_state(server, State::Ready);
+        if let Some(server) = from
+            && let Some(entry) = self.servers.get_mut(server.index())
+        {
+            match entry.state {
+                State::Running => Self::enter(server, entry, State::Ready),
+                State::Waiting => self.insert_wake_up(server),
+                State::Ready | State::Depleted => {}
             }
-            self.insert_wake_up(server);
         }
-        if let Some(server) = to {
-            self.set_state(server, State::Running);
-            let entry = self.servers.get(server.index());
-            if rested.is_some() && entry.is_some_and(|entry| !entry.sq.is_empty()) {
+        if let Some(server) = to
+            && let Some(entry) = self.servers.get_mut(server.index())
+        {
+            Self::enter(server, entry, State::Running);
+            if rested.is_some() {
                 self.synchronise(server, elapsed);
             }
-            self.current = Some(server);
+            self.current = to;
         }
     }
 
     /// Whether nothing says that the active server, if there is one, has to leave.
     pub(super) fn has_work(&self) -> bool {
-        let current = self.current.map(ServerId::index);
-        let Some(entry) = current.and_then(|server| self.servers.get(server)) else {
-            return true;
-        };
-        let stays = match entry.kind {
-            Kind::Deferrable => !F::DEFERRABLE,
-            Kind::Polling => !F::POLLING,
-            Kind::Idling => true,
-        };
-        stays || entry.ready > 0 || entry.state != State::Running
+        let current = self.current;
+        let entry = current.and_then(|server| self.servers.get(server.index()));
+        entry.is_none_or(Server::has_work::<F>)
     }
 
     /// The active server is ready no longer if it has nothing to do and its kind says so.
     pub(super) fn leave_without_work(&mut self) {
-        if self.has_work() {
-            return;
-        }
         let Some(server) = self.current else {
             return;
         };
-        match self.servers.get(server.index()).map(|entry| entry.kind) {
-            Some(Kind::Deferrable) => self.set_state(server, State::Waiting),
-            Some(Kind::Polling) => self.discard(server),
-            Some(Kind::Idling) | None => {}
+        let Some(entry) = self.servers.get_mut(server.index()) else {
+            return;
+        };
+        if entry.has_work::<F>() {
+            return;
+        }
+        match entry.kind {
+            Kind::Deferrable => Self::enter(server, entry, State::Waiting),
+            Kind::Polling => self.discard(server),
+            Kind::Idling => {}
         }
     }
 
@@ -97,7 +96,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub(super) fn move_wake_up(&mut self, server: ServerId) {
         let state = self.servers.get(server.index()).map(|entry| entry.state);
         if F::WAKE_UPS && F::DEFERRABLE && state == Some(State::Waiting) {
-            self.pool.delete(&mut self.system, Event::WakeUp(server));
+            self.pool.delete(&mut self.system, Event::wake_up(server));
         }
         self.insert_wake_up(server);
     }
@@ -108,7 +107,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             return;
         };
         if F::WAKE_UPS && F::DEFERRABLE && entry.state == State::Waiting {
-            let wake_up = Event::WakeUp(server);
+            let wake_up = Event::wake_up(server);
             if let Some((at, _)) = self.pool.first(&entry.sq) {
                 has_room(self.pool.insert(&mut self.system, at, wake_up));
             }
@@ -117,16 +116,15 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// How long ago `server` was switched out; from now on it does not matter.
     fn take_stopwatch(&mut self, server: ServerId) -> u64 {
-        let event = Event::SwitchOut(server);
+        let event = Event::switch_out(server);
         let elapsed = self.pool.remove(&mut self.stopwatch, event);
         elapsed.unwrap_or(0)
     }
 
-    /// `from` is switched out where `to` is switched in, and how long ago that was switched out. Who is the head, as after a preemption, leaves its
-    /// place to the other.
+    /// `from` is switched out where `to` is switched in, and how long ago that was switched out. Most often `from` can take the node of `to`.
     fn exchange_stopwatch(&mut self, from: ServerId, to: ServerId) -> u64 {
-        let events = [to, from].map(Event::SwitchOut);
-        if let Some(elapsed) = self.pool.exchange_head(&self.stopwatch, events) {
+        let (old, new) = (Event::switch_out(to), Event::switch_out(from));
+        if let Some(elapsed) = self.pool.exchange(&mut self.stopwatch, old, new) {
             return elapsed;
         }
         self.start_stopwatch(from);
@@ -134,7 +132,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     pub(super) fn start_stopwatch(&mut self, server: ServerId) {
-        let event = Event::SwitchOut(server);
+        let event = Event::switch_out(server);
         has_room(self.pool.push_front(&mut self.stopwatch, event));
     }
 }

@@ -83,7 +83,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if ticks > 0 {
             self.settle();
             self.leave_ready(task, TaskState::Delayed);
-            self.insert_local(server, ticks, Event::Resume(task));
+            self.insert_local(server, ticks, Event::resume(task));
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             self.settle();
             self.leave_ready(task, TaskState::Delayed);
             if let Some(entry) = self.servers.get_mut(server.index()) {
-                let event = Event::Resume(task);
+                let event = Event::resume(task);
                 has_room(self.pool.insert(&mut entry.vq, ticks.into(), event));
             }
             self.rearm();
@@ -134,7 +134,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if state == TaskState::Delayed {
             self.settle();
             if let Some(server) = self.servers.get_mut(server.index()) {
-                let event = Event::Resume(task);
+                let event = Event::resume(task);
                 let _ = self.pool.delete(&mut server.sq, event)
                     || self.pool.delete(&mut server.vq, event);
             }
@@ -186,10 +186,12 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             // may begin with one that is nearer than that.
             if F::WAKE_UPS && !server.sq.is_empty() {
                 self.settle();
-                self.pool.delete(&mut self.system, Event::WakeUp(id));
+                self.pool.delete(&mut self.system, Event::wake_up(id));
                 self.rearm();
             }
-            self.set_state(id, State::Ready);
+            if let Some(server) = self.servers.get_mut(id.index()) {
+                Self::enter(id, server, State::Ready);
+            }
         }
     }
 

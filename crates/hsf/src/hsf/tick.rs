@@ -1,7 +1,7 @@
 //! Time passes.
 
 use super::{Features, Hsf, ServerId, has_room};
-use crate::relteq::{Pass, Tick};
+use crate::relteq::{Pass, Queue, Tick};
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -18,6 +18,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// from a timer that was late, are settled as that many single ticks would have been.
     #[must_use = "an event may have changed who is to run"]
     pub fn advance(&mut self, ticks: u32) -> bool {
+        let since = self.since.get().saturating_add(ticks);
+        if since < self.earliest.get() {
+            self.since = F::Tick::of(since);
+            return false;
+        }
+        self.expire(ticks)
+    }
+
+    /// The same where a head is due. Apart, so that a tick at which nothing is saves no registers.
+    #[inline(never)]
+    fn expire(&mut self, ticks: u32) -> bool {
         let (mut left, mut handled) = (ticks, false);
         loop {
             let step = left.min(self.next_event());
@@ -48,20 +59,20 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             return;
         }
         self.since = F::Tick::ZERO;
-        self.earliest = F::Tick::of(self.earliest.get().saturating_sub(ticks));
-        self.now = self.now.saturating_add(ticks.into());
+        self.now = self.now.wrapping_add(ticks.into());
         self.pool.elapse(&self.system, ticks);
         // Without inactive servers the stopwatch need not run.
         if !self.stopwatch.is_empty() {
             has_room(self.pool.grow(&mut self.stopwatch, ticks));
         }
-        self.for_live(|hsf, server| {
+        self.for_others_live(|hsf, server| {
             if let Some(entry) = hsf.servers.get(server.index()) {
                 hsf.pool.elapse(&entry.sq, ticks);
             }
         });
         let current = self.current;
         if let Some(entry) = current.and_then(|server| self.servers.get_mut(server.index())) {
+            self.pool.elapse(&entry.sq, ticks);
             self.pool.elapse(&entry.vq, ticks);
             entry.budget = entry.budget.saturating_sub(ticks);
         }
@@ -69,14 +80,22 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Handles all that is due, in the fixed order; says whether there was anything.
     fn fire(&mut self) -> bool {
-        let (mut handled, mut pass) = (false, Pass::over(0));
-        while let Some(event) = self.pool.synchronise(&mut self.system, &mut pass) {
-            self.handle(event, &mut pass);
-            handled = true;
+        let mut handled = false;
+        if !self.pool.elapse_before(&self.system, 0) {
+            let mut pass = Pass::over(0);
+            while let Some(event) = self.pool.synchronise(&mut self.system, &mut pass) {
+                self.handle(event, &mut pass);
+                handled = true;
+            }
         }
-        self.for_live(|hsf, server| handled |= hsf.synchronise(server, 0));
+        self.for_others_live(|hsf, server| handled |= hsf.synchronise(server, 0));
+        let Some(server) = self.current else {
+            return handled;
+        };
+        handled |= self.synchronise(server, 0);
         let mut pass = Pass::over(0);
-        while let Some(entry) = self.current.and_then(|id| self.servers.get_mut(id.index()))
+        while let Some(entry) = self.servers.get_mut(server.index())
+            && !self.pool.elapse_before(&entry.vq, 0)
             && let Some(event) = self.pool.synchronise(&mut entry.vq, &mut pass)
         {
             self.handle(event, &mut pass);
@@ -87,7 +106,18 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Handles all events of a server's sq that expired within `elapsed` ticks of its now, each with its own
     /// expiry; says whether there was any. Linear in their number.
+    #[inline]
     pub(super) fn synchronise(&mut self, server: ServerId, elapsed: u64) -> bool {
+        let sq = self.servers.get(server.index()).map(|entry| &entry.sq);
+        if sq.is_none_or(|sq| self.pool.elapse_before(sq, elapsed)) {
+            return false;
+        }
+        self.make_up_for(server, elapsed)
+    }
+
+    /// The same where some event may be due.
+    #[inline(never)]
+    fn make_up_for(&mut self, server: ServerId, elapsed: u64) -> bool {
         let (mut pass, mut handled) = (Pass::over(elapsed), false);
         while let Some(entry) = self.servers.get_mut(server.index())
             && let Some(event) = self.pool.synchronise(&mut entry.sq, &mut pass)
@@ -100,22 +130,25 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Finds the earliest head of the active queues, which are settled.
     pub(super) fn rearm(&mut self) {
-        let mut earliest = F::Tick::MAX;
-        if let Some(head) = self.pool.head(&self.system) {
-            earliest = earliest.min(head);
-        }
-        self.for_live(|hsf, server| {
-            let sq = hsf.servers.get(server.index()).map(|entry| &entry.sq);
-            if let Some(head) = sq.and_then(|sq| hsf.pool.head(sq)) {
-                earliest = earliest.min(head);
+        let mut earliest = self.sooner(F::Tick::MAX, &self.system);
+        self.for_others_live(|hsf, server| {
+            if let Some(entry) = hsf.servers.get(server.index()) {
+                earliest = hsf.sooner(earliest, &entry.sq);
             }
         });
         let current = self
             .current
             .and_then(|server| self.servers.get(server.index()));
-        if let Some(head) = current.and_then(|entry| self.pool.head(&entry.vq)) {
-            earliest = earliest.min(head);
+        if let Some(entry) = current {
+            earliest = self.sooner(earliest, &entry.sq);
+            earliest = self.sooner(earliest, &entry.vq);
         }
         self.earliest = F::Tick::of(earliest);
+    }
+
+    #[inline]
+    fn sooner(&self, earliest: u32, queue: &Queue) -> u32 {
+        let head = self.pool.head(queue);
+        head.map_or(earliest, |head| head.min(earliest))
     }
 }

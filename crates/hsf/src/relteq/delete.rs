@@ -22,9 +22,16 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         let (mut before, mut previous, mut link) = (None, None, queue.head);
         let mut at = 0_u64;
         while let Some(node) = self.node(link) {
-            at = at.saturating_add(node.span());
+            // Nothing ever expires more than 2^64 ticks from now on.
+            at = at.wrapping_add(node.span());
             if node.entry == Entry::Event(event) {
-                self.take_out(queue, [before, previous], link);
+                let (time, next) = (node.time.get(), node.next);
+                if self.hand_over([previous, next], time) {
+                    self.link(queue, previous, next);
+                    self.give_back(link);
+                } else {
+                    self.take_out(queue, [before, previous], link);
+                }
                 return Some(at);
             }
             (before, previous, link) = (previous, link, node.next);
@@ -32,6 +39,25 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         None
     }
 
+    /// The node behind an event carries the event's time from now on, where it can, or none is there; says whether it was so simple.
+    fn hand_over(&mut self, [previous, next]: [Link; 2], time: u32) -> bool {
+        let after_run = self.is_run(previous);
+        let Some(behind) = self.node_mut(next) else {
+            return !after_run;
+        };
+        let together = behind.time.get().checked_add(time);
+        match together {
+            Some(together) if together <= T::MAX && !(after_run && behind.is_run()) => {
+                behind.time = T::of(together);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Where it is not so simple.
+    #[cold]
+    #[inline(never)]
     fn take_out(&mut self, queue: &mut Queue, [before, previous]: [Link; 2], link: Link) {
         let Some(node) = self.node(link) else {
             return;
@@ -83,24 +109,41 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         self.give_back(next);
     }
 
-    /// Deletes the first event and inserts `new` at the queue's now, before all others, in the place of `old`; says when that would have expired. `None` if
-    /// the head is another node, or the one behind cannot carry its time: then nothing has changed, and [`Pool::push_front`] and [`Pool::remove`] do it. O(1).
-    pub fn exchange_head(&mut self, queue: &Queue, [old, new]: [E; 2]) -> Option<u64> {
-        let head = self.node(queue.head)?;
-        if head.entry != Entry::Event(old) {
-            return None;
-        }
-        let (time, next) = (head.time.get(), head.next);
-        if let Some(behind) = self.node_mut(next) {
-            let together = behind.time.get().checked_add(time)?;
-            if behind.is_run() || together > T::MAX {
+    /// Deletes `old` and inserts `new` at the queue's now, before all others, in the same node; says when `old` would have expired. `None` if it is
+    /// not there, or if the node behind it cannot carry its time: then nothing has changed, and [`Pool::push_front`] and [`Pool::remove`] do it.
+    /// O(events before it).
+    pub fn exchange(&mut self, queue: &mut Queue, old: E, new: E) -> Option<u64> {
+        let (mut before, mut previous, mut link, mut at) = (None, None, queue.head, 0_u64);
+        let (time, next) = loop {
+            let node = self.node(link)?;
+            at = at.wrapping_add(node.span());
+            if node.entry == Entry::Event(old) {
+                break (node.time.get(), node.next);
+            }
+            (before, previous, link) = (previous, link, node.next);
+        };
+        if !self.hand_over([previous, next], time) {
+            // Dummies that no event needs any more go, too.
+            if next.is_some() {
                 return None;
             }
-            behind.time = T::of(together);
+            self.give_back(previous);
+            previous = before;
+            if previous.is_none() {
+                queue.head = link;
+            }
         }
-        let head = self.node_mut(queue.head)?;
-        (head.time, head.entry) = (T::ZERO, Entry::Event(new));
-        Some(time.into())
+        let mut behind = next;
+        if previous.is_some() {
+            self.link(queue, previous, next);
+            behind = core::mem::replace(&mut queue.head, link);
+        }
+        if let Some(node) = self.node_mut(link) {
+            node.time = T::ZERO;
+            node.next = behind;
+            node.entry = Entry::Event(new);
+        }
+        Some(at)
     }
 
     /// Takes the first event, due or not; its expiry is the queue's now from then on. O(1).

@@ -42,51 +42,79 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             Some(node) => node.next,
             None => queue.head,
         };
-        let mut behind = None;
+        let mut nearer = 0;
         while let Some(node) = self.node(next) {
             let span = node.span();
             let Some(left) = rest.checked_sub(span) else {
-                behind = Some(span.saturating_sub(rest));
+                nearer = span.wrapping_sub(rest);
                 break;
             };
             rest = left;
             previous = next;
             next = node.next;
         }
-        let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
-        // Only a queue that was grown while empty ends with a run that could carry on.
-        let run_before = previous.filter(|_| dummies > 0 && self.is_run(previous));
-        let needed = if dummies > 0 && run_before.is_none() {
-            2
+        let (first, inserted) = if rest <= T::MAX.into() {
+            let inserted = self.take(T::of(low(rest)), next, Entry::Event(event));
+            (inserted, inserted)
         } else {
-            1
+            self.take_far([previous, next], rest, event)?
         };
-        if self.unused() < needed {
+        if inserted.is_none() {
             return Err(InsertError::Full);
         }
-        // What followed comes after the event now, and is that much nearer to it.
-        if let Some(nearer) = behind {
+        // What follows comes after the event now, and is that much nearer to it.
+        if next.is_some() {
             self.set_span(next, nearer);
-        }
-        let inserted = self.take(Node {
-            time,
-            next,
-            entry: Entry::Event(event),
-        });
-        let mut first = inserted;
-        if run_before.is_some() {
-            let carried = u64::from(dummies).saturating_mul(T::MAX.into());
-            self.add_span(run_before, carried);
-        } else if let Some(more) = dummies.checked_sub(1) {
-            first = self.take(Node {
-                time: T::of(T::MAX),
-                next: inserted,
-                entry: Entry::Dummies { more },
-            });
         }
         self.link(queue, previous, first);
         (pass.place, pass.at) = (inserted, delay);
         Ok(())
+    }
+
+    /// Nodes for an event that is farther away from the one before it than a node can store: the run of dummies before it, unless one
+    /// stands there already, and the event.
+    #[cold]
+    #[inline(never)]
+    fn take_far(
+        &mut self,
+        [previous, next]: [Link; 2],
+        rest: u64,
+        event: E,
+    ) -> Result<(Link, Link), InsertError> {
+        let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
+        // Only a queue that was grown while empty ends with a run that could carry on.
+        let run_before = previous.filter(|_| self.is_run(previous));
+        let needed = if run_before.is_none() { 2 } else { 1 };
+        if self.unused() < needed {
+            return Err(InsertError::Full);
+        }
+        let inserted = self.take(time, next, Entry::Event(event));
+        if run_before.is_some() {
+            let carried = u64::from(dummies).saturating_mul(T::MAX.into());
+            self.add_span(run_before, carried);
+            return Ok((inserted, inserted));
+        }
+        let more = dummies.saturating_sub(1);
+        let first = self.take(T::of(T::MAX), inserted, Entry::Dummies { more });
+        Ok((first, inserted))
+    }
+
+    /// Inserts `event`, or has it expire `delay` ticks from now on if it is in the queue. O(events before both); O(1) if there is no
+    /// other, as a server's queue of its own time most often is.
+    ///
+    /// # Errors
+    /// [`InsertError`]; then it is not in the queue.
+    pub fn renew(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
+        if let Some(node) = self.node_mut(queue.head)
+            && node.next.is_none()
+            && node.entry == Entry::Event(event)
+            && delay <= T::MAX.into()
+        {
+            node.time = T::of(low(delay));
+            return Ok(());
+        }
+        self.delete(queue, event);
+        self.insert(queue, delay, event)
     }
 
     /// Inserts `event` at the queue's now, before all others. O(1).
@@ -115,8 +143,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         time: T,
         entry: Entry<E>,
     ) -> Result<(), InsertError> {
-        let next = queue.head;
-        let head = self.take(Node { time, next, entry });
+        let head = self.take(time, queue.head, entry);
         if head.is_none() {
             return Err(InsertError::Full);
         }
@@ -125,6 +152,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     }
 
     /// Puts a node farther away from the one before it.
+    #[cold]
     pub(super) fn add_span(&mut self, link: Link, more: u64) {
         let span = self.node(link).map_or(0, Node::span);
         self.set_span(link, span.saturating_add(more));
@@ -144,8 +172,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         match &mut node.entry {
             Entry::Event(_) => node.time = T::of(low(span)),
             Entry::Dummies { more } => {
-                let split = split::<T>(span);
-                (*more, node.time) = split.unwrap_or((u32::MAX, T::of(T::MAX)));
+                (*more, node.time) = split::<T>(span).unwrap_or((u32::MAX, T::of(T::MAX)));
             }
         }
     }

@@ -22,8 +22,9 @@
 //! | [`Pool::push_front`] | an event at the queue's now, before all others | O(1) |
 //! | [`Pool::pop`] | takes the first event; its expiry is the queue's now from then on | O(1) |
 //! | [`Pool::delete`], [`Pool::remove`] | takes an event out; all others keep their times | O(events before it) |
-//! | [`Pool::exchange_head`] | the same of the head, for another event at the queue's now | O(1) |
-//! | [`Pool::elapse`] | time passes, at most up to the head: the head comes nearer | O(1) |
+//! | [`Pool::exchange`] | takes one out and inserts another at the queue's now, in its node | O(events before it) |
+//! | [`Pool::renew`] | takes one out, if it is there, and inserts it again | O(1) if there is no other, else O(events before both) |
+//! | [`Pool::elapse`], [`Pool::elapse_before`] | time passes, at most up to the head, or not as far: the head comes nearer | O(1) |
 //! | [`Pool::grow`] | the head goes farther away: a queue as a stopwatch | O(1) |
 //! | [`Pool::synchronise`] | time passes, event by event: the next one due, at its own expiry | O(1) an event |
 //! | [`Pool::first`], [`Pool::remaining`] | when the first, or a certain one, expires | O(1), O(events before it) |

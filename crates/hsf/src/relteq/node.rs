@@ -70,25 +70,36 @@ pub(super) fn split<T: Tick>(span: u64) -> Option<(u32, T)> {
     if span <= T::MAX.into() {
         return Some((0, T::of(low(span))));
     }
-    let (whole, rest) = divide(span.saturating_sub(1), T::MAX);
+    let (whole, rest) = divide::<T>(span.saturating_sub(1));
     let dummies = u32::try_from(whole).ok()?;
     Some((dummies, T::of(rest.saturating_add(1))))
 }
 
-/// Quotient and rest. A processor with 32 bits divides 32 bits; what is longer, which is rare, goes bit by
-/// bit, so that no library for 64 bits is needed.
-fn divide(dividend: u64, divisor: u32) -> (u64, u32) {
+/// Quotient and rest by M. A processor with 32 bits divides 32 bits; what is longer, which is rare, goes by digits of 16 bits where M has no more, and
+/// else bit by bit, so that no library for 64 bits is needed.
+fn divide<T: Tick>(dividend: u64) -> (u64, u32) {
     if let Ok(short) = u32::try_from(dividend) {
-        let quotient = short.checked_div(divisor).unwrap_or(0);
-        let rest = short.checked_rem(divisor).unwrap_or(0);
+        let quotient = short.checked_div(T::MAX).unwrap_or(0);
+        let rest = short.checked_rem(T::MAX).unwrap_or(0);
         return (quotient.into(), rest);
+    }
+    if T::MAX <= 0xffff {
+        let [a, b, c, d, e, f, g, h] = dividend.to_be_bytes();
+        let (mut quotient, mut rest) = (0_u64, 0_u32);
+        for digit in [[a, b], [c, d], [e, f], [g, h]] {
+            let part = rest.wrapping_shl(16) | u32::from(u16::from_be_bytes(digit));
+            let whole = part.checked_div(T::MAX).unwrap_or(0);
+            quotient = quotient.wrapping_shl(16) | u64::from(whole);
+            rest = part.checked_rem(T::MAX).unwrap_or(0);
+        }
+        return (quotient, rest);
     }
     let (mut left, mut quotient, mut rest) = (dividend, 0_u64, 0_u64);
     for _ in 0..u64::BITS {
         rest = rest.wrapping_shl(1) | u64::from(left.leading_zeros() == 0);
         left = left.wrapping_shl(1);
         quotient = quotient.wrapping_shl(1);
-        if let Some(smaller) = rest.checked_sub(divisor.into()) {
+        if let Some(smaller) = rest.checked_sub(T::MAX.into()) {
             rest = smaller;
             quotient |= 1;
         }
@@ -104,9 +115,9 @@ pub(super) fn low(number: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relteq::Bounded;
 
-    #[test]
-    fn division_by_hand_is_division() {
+    fn check<T: Tick>() {
         let cases = [
             0,
             1,
@@ -115,19 +126,26 @@ mod tests {
             16,
             0xffff_ffff,
             0x1_0000_0000,
+            0xffff_0000_fffe_ffff,
             0x1234_5678_9abc_def0,
             u64::MAX,
         ];
         for dividend in cases {
-            for divisor in [1_u32, 2, 15, 255, 65_535, 0x8000_0001, u32::MAX] {
-                let by = u64::from(divisor);
-                let expected = (dividend / by, (dividend % by) as u32);
-                assert_eq!(
-                    divide(dividend, divisor),
-                    expected,
-                    "{dividend} / {divisor}"
-                );
-            }
+            let by = u64::from(T::MAX);
+            let expected = (dividend / by, (dividend % by) as u32);
+            assert_eq!(divide::<T>(dividend), expected, "{dividend} / {by}");
         }
+    }
+
+    #[test]
+    fn division_by_hand_is_division() {
+        check::<Bounded<u8, 1>>();
+        check::<Bounded<u8, 2>>();
+        check::<Bounded<u8, 15>>();
+        check::<u8>();
+        check::<u16>();
+        check::<Bounded<u32, 0x1_0000>>();
+        check::<Bounded<u32, 0x8000_0001>>();
+        check::<u32>();
     }
 }

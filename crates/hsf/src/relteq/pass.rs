@@ -1,7 +1,7 @@
 //! Time passes: queues that count down, and stopwatches that count up.
 
 use super::Tick;
-use super::node::{Entry, Link};
+use super::node::{Entry, Link, low};
 use super::pool::{InsertError, Pool, Queue};
 
 /// A time that passes for one queue, event by event ([`Pool::synchronise`]).
@@ -30,27 +30,38 @@ impl Pass {
     pub const fn left(&self) -> u64 {
         self.left
     }
-
-    /// The queue's now moves.
-    fn moves(&mut self, ticks: u64) {
-        self.left = self.left.saturating_sub(ticks);
-        self.at = self.at.saturating_sub(ticks);
-    }
 }
 
 impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// `ticks` pass, at most [`Pool::head`] (what is beyond is lost): all events come nearer, because
     /// the head does. A dummy that is over makes way for the next one. O(1).
+    #[inline]
     pub fn elapse(&mut self, queue: &Queue, ticks: u32) {
         let Some(node) = self.node_mut(queue.head) else {
             return;
         };
         node.time = T::of(node.time.get().saturating_sub(ticks));
-        if let Entry::Dummies { more } = &mut node.entry
-            && node.time == T::ZERO
+        if node.time == T::ZERO
+            && let Entry::Dummies { more } = &mut node.entry
             && let Some(fewer) = more.checked_sub(1)
         {
             (*more, node.time) = (fewer, T::of(T::MAX));
+        }
+    }
+
+    /// The same for as many ticks as there are, if the head is farther away; says whether that is so, and has changed nothing if not. O(1).
+    #[inline]
+    pub fn elapse_before(&mut self, queue: &Queue, ticks: u64) -> bool {
+        let Some(node) = self.node_mut(queue.head) else {
+            return true;
+        };
+        let left = u64::from(node.time.get()).checked_sub(ticks);
+        match left.filter(|&left| left > 0) {
+            Some(left) => {
+                node.time = T::of(low(left));
+                true
+            }
+            None => false,
         }
     }
 
@@ -59,13 +70,14 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     pub fn synchronise(&mut self, queue: &mut Queue, pass: &mut Pass) -> Option<E> {
         while let Some(node) = self.node(queue.head) {
             let (span, entry, next) = (node.span(), node.entry, node.next);
-            if span > pass.left {
+            let Some(left) = pass.left.checked_sub(span) else {
                 if pass.left > 0 {
-                    self.set_span(queue.head, span.saturating_sub(pass.left));
+                    self.set_span(queue.head, span.wrapping_sub(pass.left));
                 }
                 break;
-            }
-            pass.moves(span);
+            };
+            pass.left = left;
+            pass.at = pass.at.saturating_sub(span);
             if pass.place == queue.head {
                 pass.place = None;
             }
@@ -75,9 +87,8 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 return Some(event);
             }
         }
-        if pass.left > 0 {
-            pass.moves(pass.left);
-        }
+        pass.at = pass.at.saturating_sub(pass.left);
+        pass.left = 0;
         None
     }
 

@@ -129,7 +129,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         let mut at = 0_u64;
         let mut next = queue.head;
         while let Some(node) = self.node(next) {
-            at = at.saturating_add(node.span());
+            at = at.wrapping_add(node.span());
             if let Entry::Event(event) = node.entry
                 && is_it(event)
             {
@@ -142,6 +142,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
 
     /// Ticks until the head changes, be it an event or a dummy: what a timer is set to. O(1).
     #[must_use]
+    #[inline]
     pub fn head(&self, queue: &Queue) -> Option<u32> {
         self.node(queue.head).map(|node| node.time.get())
     }
@@ -164,10 +165,12 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     }
 
     /// The node there; `None` behind the end of a queue.
+    #[inline]
     pub(super) fn node(&self, link: Link) -> Option<&Node<T, E>> {
         self.nodes.get(position(link))
     }
 
+    #[inline]
     pub(super) fn node_mut(&mut self, link: Link) -> Option<&mut Node<T, E>> {
         self.nodes.get_mut(position(link))
     }
@@ -180,8 +183,8 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         }
     }
 
-    /// Takes an unused node for `node`.
-    pub(super) fn take(&mut self, node: Node<T, E>) -> Link {
+    /// Takes an unused node.
+    pub(super) fn take(&mut self, time: T, next: Link, entry: Entry<E>) -> Link {
         let mut link = self.returned;
         match self.node(link) {
             Some(returned) => self.returned = returned.next,
@@ -191,8 +194,9 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 self.ever_used = link?.get();
             }
         }
-        self.used = self.used.saturating_add(1);
-        *self.node_mut(link)? = node;
+        // At most the capacity.
+        self.used = self.used.wrapping_add(1);
+        *self.node_mut(link)? = Node { time, next, entry };
         link
     }
 
@@ -202,7 +206,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         if let Some(node) = self.node_mut(link) {
             node.next = next;
             self.returned = link;
-            self.used = self.used.saturating_sub(1);
+            self.used = self.used.wrapping_sub(1);
         }
     }
 }

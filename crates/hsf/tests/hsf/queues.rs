@@ -294,22 +294,46 @@ impl Campaign {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a campaign says what it compared")]
 fn check<T: Tick>(seed: u64) {
     let operations = if is_long() { 10_000_000 } else { 40_000 };
     let seen = campaign(&mut Real::<T>::new(), operations, seed);
     let seen = seen.unwrap_or_else(|fault| panic!("{fault}"));
     let enough = operations / 1000;
     let all = [seen.full, seen.handled, seen.overflows];
+    println!("{operations} operations, M = {}: {seen:?}", T::MAX);
     assert!(all.iter().all(|&count| count > enough), "{seen:?}");
 }
 
+// One test for each width, so that they run beside each other.
+
 #[test]
-fn queues_agree_with_the_reference_in_every_width() {
+fn queues_of_4_bits_agree_with_the_reference() {
     check::<Bits4>(1);
+}
+
+#[test]
+fn queues_of_1_bit_agree_with_the_reference() {
     check::<Bounded<u8, 1>>(2);
+}
+
+#[test]
+fn queues_of_8_bits_agree_with_the_reference() {
     check::<u8>(3);
+}
+
+#[test]
+fn queues_of_16_bits_agree_with_the_reference() {
     check::<u16>(4);
+}
+
+#[test]
+fn queues_up_to_1000_agree_with_the_reference() {
     check::<Bounded<u32, 1000>>(5);
+}
+
+#[test]
+fn queues_of_32_bits_agree_with_the_reference() {
     check::<u32>(6);
 }
 
@@ -327,8 +351,9 @@ fn every_wrong_queue_is_found() {
     }
 }
 
-/// An exchanged head is a deletion and an insertion at the front: two stopwatches of which one is exchanged wherever that can be have the same times always.
-fn check_exchange<T: Tick>(seed: u64) {
+/// An exchange is a deletion and an insertion at the front: of two stopwatches one is exchanged wherever that can be, and both have the same
+/// times always. How often that could be at the head, behind it, and not.
+fn check_exchange<T: Tick>(seed: u64) -> [u64; 3] {
     let mut random = Random::new(seed);
     let mut pools = [Pool::<T, u32, 16>::new(), Pool::new()];
     let mut queues = [Queue::new(), Queue::new()];
@@ -338,25 +363,29 @@ fn check_exchange<T: Tick>(seed: u64) {
         }
     }
     // Who is out of the stopwatch.
-    let (mut active, mut exchanged, mut not) = (4, 0, 0);
+    let (mut active, mut counts) = (4, [0; 3]);
     for _ in 0..20_000 {
+        let ticks = random.below(u64::from(T::MAX).min(40) + 1);
+        let idle = random.once_in(5);
         for (pool, queue) in pools.iter_mut().zip(&mut queues) {
-            let ticks = random.clone().below(u64::from(T::MAX).min(40) + 1);
+            if idle {
+                pool.push_dummy(queue).unwrap();
+            }
             pool.grow(queue, ticks as u32).unwrap();
         }
-        random.below(2);
         let next = (active + 1 + random.below(4) as u32) % 5;
         let plain = pools[1].remaining(&queues[1], next);
         pools[1].push_front(&mut queues[1], active).unwrap();
         assert_eq!(pools[1].remove(&mut queues[1], next), plain);
-        let found = pools[0].exchange_head(&queues[0], [next, active]);
-        match found {
-            Some(_) => exchanged += 1,
-            None => {
-                not += 1;
-                pools[0].push_front(&mut queues[0], active).unwrap();
-                assert_eq!(pools[0].remove(&mut queues[0], next), plain);
-            }
+        let is_head = pools[0].items(&queues[0]).next().unwrap().entry == Entry::Event(next);
+        let found = pools[0].exchange(&mut queues[0], next, active);
+        counts[match found {
+            Some(_) => usize::from(!is_head),
+            None => 2,
+        }] += 1;
+        if found.is_none() {
+            pools[0].push_front(&mut queues[0], active).unwrap();
+            assert_eq!(pools[0].remove(&mut queues[0], next), plain);
         }
         assert_eq!(found.or(plain), plain);
         active = next;
@@ -364,16 +393,73 @@ fn check_exchange<T: Tick>(seed: u64) {
             let times = [0, 1].map(|which| pools[which].remaining(&queues[which], event));
             assert!(times[0].is_some() && times[0] == times[1], "{times:?}");
         }
+        let nodes = pools[0].items(&queues[0]).count();
+        assert!(nodes == usize::from(pools[0].used()) && nodes <= 9);
         assert!(pools[0].is_consistent(&queues[0], true));
+        assert_eq!(pools[0].exchange(&mut queues[0], active, 7), None);
     }
-    assert!(exchanged > 1000 && not > 1000, "{exchanged} {not}");
+    counts
 }
 
 #[test]
-fn an_exchanged_head_is_a_deletion_and_an_insertion() {
-    check_exchange::<Bits4>(1);
-    check_exchange::<u8>(2);
-    check_exchange::<u32>(3);
+fn an_exchange_is_a_deletion_and_an_insertion() {
+    for counts in [
+        check_exchange::<Bits4>(1),
+        check_exchange::<u8>(2),
+        check_exchange::<Bounded<u32, 100>>(3),
+    ] {
+        assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+    }
+    let counts = check_exchange::<u32>(4);
+    assert!(counts[0] > 1000 && counts[1] > 1000, "{counts:?}");
+}
+
+/// `renew` is a deletion and an insertion, alone or among others, and `elapse_before` is a pass in which nothing expires.
+fn check_renewals<T: Tick>(seed: u64) -> [u64; 2] {
+    let mut random = Random::new(seed);
+    let mut pools = [Pool::<T, u32, 16>::new(), Pool::new()];
+    let mut queues = [Queue::new(), Queue::new()];
+    let (mut alone, mut short) = (0, 0);
+    for _ in 0..20_000 {
+        let event = random.below(1 + random.clone().below(3)) as u32;
+        let delay = random_delay(&mut random, u64::from(T::MAX));
+        let others = pools[1].items(&queues[1]).count();
+        pools[1].delete(&mut queues[1], event);
+        pools[1].insert(&mut queues[1], delay, event).unwrap();
+        pools[0].renew(&mut queues[0], delay, event).unwrap();
+        alone += u64::from(others == 1);
+        let ticks = random_delay(&mut random, u64::from(T::MAX)) / 4;
+        let mut pass = Pass::over(ticks);
+        let head = pools[0].head(&queues[0]);
+        if pools[0].elapse_before(&queues[0], ticks) {
+            assert_eq!(pools[1].synchronise(&mut queues[1], &mut pass), None);
+            short += 1;
+        } else {
+            assert_eq!(pools[0].head(&queues[0]), head, "nothing has changed");
+            for (pool, queue) in pools.iter_mut().zip(&mut queues) {
+                let mut pass = Pass::over(ticks);
+                while pool.synchronise(queue, &mut pass).is_some() {}
+            }
+        }
+        for event in 0..3 {
+            let times = [0, 1].map(|which| pools[which].remaining(&queues[which], event));
+            assert_eq!(times[0], times[1]);
+        }
+        assert!(pools[0].is_consistent(&queues[0], false));
+        assert_eq!(pools[0].used(), pools[1].used());
+    }
+    [alone, short]
+}
+
+#[test]
+fn a_renewal_is_a_deletion_and_an_insertion() {
+    for counts in [
+        check_renewals::<Bits4>(1),
+        check_renewals::<u8>(2),
+        check_renewals::<u32>(3),
+    ] {
+        assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+    }
 }
 
 /// Ten thousand million ticks of a stopwatch and of a periodic event, idle ones skipped: neither drifts.

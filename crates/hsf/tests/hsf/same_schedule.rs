@@ -6,10 +6,11 @@ use crate::paper_queue::Flaw;
 use crate::paper_scheduler::{PaperScheduler, Wrong};
 use crate::system::{
     Arrivals, KINDS, ORDERS, System, TaskSpec, Waits, core_schedule, random_system,
+    system_of_long_periods,
 };
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use vestal_hsf::{Bounded, Everything, Features, Kind, ServerSpec, Tick};
+use vestal_hsf::{Bounded, Everything, Features, Kind, ServerId, ServerSpec, Tick};
 
 /// The variant in which queues of deferrable servers never rest.
 #[derive(Debug)]
@@ -30,8 +31,17 @@ fn run<F: Features>(system: &System, clock: Clock, ticks: u64) -> Host<'_, Sched
     for _ in 0..ticks {
         host.step();
         assert!(host.hsf.check_invariants(), "{:?}", host.hsf);
+        assert!(replenishes_by_period(&host.hsf, system), "{:?}", host.hsf);
     }
     host
+}
+
+/// Whether each budget comes back at a multiple of its period, whatever happened before: all servers are created at 0.
+fn replenishes_by_period<F: Features>(hsf: &Scheduler<F>, system: &System) -> bool {
+    (0..).zip(&system.servers).all(|(number, server)| {
+        let after = hsf.replenishes_in(ServerId::new(number));
+        after.is_some_and(|after| (hsf.now() + after).is_multiple_of(server.period.into()))
+    })
 }
 
 /// The same system in all widths, with and without wake-ups, by ticks and by a timer; the core's schedule.
@@ -98,6 +108,23 @@ fn random_systems_of_all_kinds_have_the_schedule_of_the_core() {
     assert!(busy > systems * TICKS / 6, "jobs run for {busy} ticks");
     assert!(whole > systems / 3, "{whole} were compared to the end");
     assert_eq!(kinds.len(), 6);
+}
+
+/// Deferrable servers that wait, are woken by arrivals from outside, and whose replenishments are further away than 4 bits.
+#[test]
+fn servers_of_long_periods_have_the_schedule_of_the_core() {
+    let systems = if is_long() { 20_000 } else { 250 };
+    let ticks = 300;
+    let (mut compared, mut overflow) = (0, 0);
+    for seed in 0..systems {
+        let system = system_of_long_periods(seed);
+        compared += compare(&system, ticks).len() as u64;
+        let longest = system.servers.iter().map(|server| server.period).max();
+        overflow += u64::from(longest > Some(45));
+    }
+    println!("{compared} ticks, {overflow} of {systems} systems");
+    assert!(compared > systems * ticks / 2, "{compared} ticks");
+    assert!(overflow > systems / 2, "{overflow} need three nodes' times");
 }
 
 /// The paper's scheduler with something wrong in it, or nothing; whether it has the schedule of the core.

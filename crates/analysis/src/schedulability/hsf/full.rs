@@ -56,7 +56,8 @@ fn response(
         let rest = work.saturating_sub(whole.saturating_mul(resource.capacity));
         let last = window.saturating_sub(before);
         let others = supply::taken(resources, position, last);
-        before.saturating_add(rest).saturating_add(others)
+        let alone = before.saturating_add(rest);
+        (alone, alone.saturating_add(others))
     };
     // The first longer window in which another job counts.
     let changes = |window: u64| {
@@ -67,8 +68,9 @@ fn response(
         above.iter().map(of).min().unwrap_or(u64::MAX)
     };
     let found = least_fixed_point(1, longest, |window| match needed(window) {
-        needed if needed <= window => window,
-        needed => needed.min(changes(window)),
+        (_, needed) if needed <= window => window,
+        // Without the other servers it does not fall with w, so that no w below that is long enough, however many arrivals are between.
+        (alone, needed) => needed.min(changes(window)).max(alone),
     });
     match found {
         Ok(window) => Ok(window.saturating_add(late)),
