@@ -102,6 +102,7 @@ fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
         ("--repetitions", args.repetitions.is_some()),
         ("--cpus", args.cpus.is_some()),
         ("--device", args.device.is_some()),
+        ("--paired", args.paired),
         ("-o", args.directory.is_some()),
     ];
     match options.iter().find(|(_, given)| *given) {

@@ -286,6 +286,10 @@ fn a_measurement_of_shares_goes_on_with_its_own_runs_alone() {
         ("nonsense\n".to_owned(), "line 1"),
         // What a run is is not looked at before. A head alone binds nobody.
         (format!("{head}\n{{}}\n"), "another version of vestal"),
+        (
+            format!("{}\n{{}}\n", head.replace("shares", "paired-shares")),
+            "another format",
+        ),
     ] {
         std::fs::write(&runs, &text).unwrap();
         let line = [
@@ -350,6 +354,10 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
                 "0,0",
             ],
             "a CPU is named twice",
+        ),
+        (
+            &["bench", "overhead", "--paper", "missimer", "--paired"],
+            "only --paper sigrist2015 has pairs",
         ),
     ] {
         let done = vestal(arguments);

@@ -168,6 +168,41 @@ fn shares_of_the_time_are_measured_and_kept() {
     assert_eq!(kept.lines().count() as u64, 1 + all);
 }
 
+/// Only what is told apart by pairs is run, and a second call has nothing left to run.
+#[test]
+fn pairs_of_sets_are_measured_and_kept() {
+    let scratch = Scratch::new("pairs");
+    let folder = scratch.0.join("out");
+    let line =
+        "bench overhead --paper sigrist2015 --paired --quick --repetitions 1 --format json -o";
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let measure = || vestal(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
+    let done = measure();
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["paired"], true);
+    let list = |key: &str| document[key].as_array().unwrap().clone();
+    assert_eq!(list("claims").len(), 5);
+    for key in ["flight", "alternatives", "mechanisms"] {
+        assert!(list(key).is_empty(), "{key}");
+    }
+    // Two utilizations on one and on two CPUs by two mechanisms.
+    let cells = list("cells");
+    assert_eq!(cells.len(), 8);
+    for cell in &cells {
+        let counts = ["runs", "left_out"].map(|key| cell[key].as_u64().unwrap());
+        assert_eq!(counts.iter().sum::<u64>(), 1, "{cell}");
+        let name = cell["variant"].as_str().unwrap();
+        assert!(name.ends_with("/sigrist2015"), "{cell}");
+    }
+    let runs = || std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    let before = runs();
+    assert_eq!(before.lines().count(), 1 + cells.len());
+    let again = measure();
+    assert_eq!(again.exit, 0, "{}", again.stderr);
+    assert_eq!((again.json(), runs()), (document, before));
+}
+
 /// What carries policies out, as far as it is measured.
 const MECHANISMS: [&str; 10] = [
     "native/perf",

@@ -63,6 +63,11 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
         let failure = Failure::input("use --device", why);
         return Err(failure.with_help("leave it out"));
     }
+    if args.paired && experiment != Experiment::Shares {
+        let why = format!("only --paper {} has pairs", sigrist2015::NAME);
+        let failure = Failure::input("use --paired", why);
+        return Err(failure.with_help("leave it out"));
+    }
     if let Some(directory) = &args.directory {
         output::check_no_other(experiment, directory)?;
     }

@@ -24,6 +24,8 @@ pub struct Measured<'a> {
     pub table: &'a Table,
     /// What was reckoned for more CPUs.
     pub extrapolated: &'a [ShareCell],
+    /// Whether the sets of one number are the same tasks at all places.
+    pub paired: bool,
 }
 
 /// What data say of a claim, and by which numbers.
@@ -35,16 +37,35 @@ pub struct Claim {
     of: &'static str,
     text: &'static str,
     check: fn(Measured<'_>) -> Answer,
+    /// Whether sets of which those of one number are the same tasks everywhere are measured for it.
+    by_pairs: bool,
+}
+
+impl Claim {
+    const fn by_pairs(self) -> Self {
+        let by_pairs = true;
+        Self { by_pairs, ..self }
+    }
 }
 
 const fn of_paper(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim {
     let of = "paper";
-    Claim { of, text, check }
+    Claim {
+        of,
+        text,
+        check,
+        by_pairs: false,
+    }
 }
 
 const fn of_ours(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim {
     let of = "vestal";
-    Claim { of, text, check }
+    Claim {
+        of,
+        text,
+        check,
+        by_pairs: false,
+    }
 }
 
 /// Every claim.
@@ -52,24 +73,26 @@ const fn of_ours(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim
 const CLAIMS: &[Claim] = &[
     of_ours("pEDF-VD takes at most 0.1 % of the time of a CPU at U/m = 0.2.", |m| at_most(m, Kind::Deadlines, 0.1)),
     of_ours("FTTS takes at most 0.3 % of the time of a CPU at U/m = 0.2 with spin-then-futex barriers.", |m| at_most(m, Kind::Frames, 0.3)),
-    of_paper("What FTTS takes grows with the number of cores (Fig. 6): from 1 to 2 CPUs.", |m| grows(m, Axis::Cpus)),
+    of_paper("What FTTS takes grows with the number of cores (Fig. 6): from 1 to 2 CPUs.", |m| grows(m, Axis::Cpus)).by_pairs(),
     of_paper("What FTTS takes grows with the number of cores (Fig. 6): up to 32.", |m| grows_extrapolated(m, Axis::Cpus)),
-    of_paper("What FTTS takes grows with utilization: on 1 and on 2 CPUs.", |m| grows(m, Axis::Utilization)),
+    of_paper("What FTTS takes grows with utilization: on 1 and on 2 CPUs.", |m| grows(m, Axis::Utilization)).by_pairs(),
     of_paper("What FTTS takes grows with utilization (Fig. 8, 10): on 8, 16 and 32 CPUs.", |m| grows_extrapolated(m, Axis::Utilization)),
     of_paper("FTTS takes more than pEDF-VD.", more_than_deadlines),
     of_paper("Of what FTTS takes, sub-frame initialization dominates, and not the barrier.", sub_frame_initialization),
-    of_paper("Reacting to sub-frame overruns takes less than 0.1 %.", |m| below(m, Kind::Frames, part::SUB_FRAME_OVERRUN, 0.1)),
-    of_paper("Of what pEDF-VD takes, job arrival and job finish dominate.", arrival_and_finish),
+    of_paper("Reacting to sub-frame overruns takes less than 0.1 %.", |m| below(m, Kind::Frames, part::SUB_FRAME_OVERRUN, 0.1)).by_pairs(),
+    of_paper("Of what pEDF-VD takes, job arrival and job finish dominate.", arrival_and_finish).by_pairs(),
     of_paper("Overrun monitoring takes less than 0.001 %.", |m| below(m, Kind::Deadlines, part::MONITORING, 0.001)),
-    of_paper("What overruns of jobs take is close to 0.", near_zero),
+    of_paper("What overruns of jobs take is close to 0.", near_zero).by_pairs(),
     of_paper("Flight management system: system overhead is above scheduler overhead with the dispatcher on a worker's CPU (Table II, Core i5).", |m| system_overhead(m, SHARED, true)),
     of_paper("Flight management system: it is smaller with the dispatcher on a CPU of its own (Table II, Xeon Phi).", |m| system_overhead(m, OWN, false)),
 ];
 
-/// Every claim with what became of it.
+/// Every claim with what became of it; of pairs those that they are measured for.
 #[must_use]
 pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
-    let all = CLAIMS.iter().map(|claim| {
+    let asked = CLAIMS.iter();
+    let asked = asked.filter(|claim| claim.by_pairs || !measured.paired);
+    let all = asked.map(|claim| {
         let (verdict, numbers) = (claim.check)(measured);
         Finding {
             of: claim.of.to_owned(),
@@ -77,6 +100,29 @@ pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
             verdict,
             numbers,
         }
+    });
+    all.collect()
+}
+
+/// What claims are marked with that pairs decide in place of sets that are drawn anew for each place.
+pub const BY_PAIRS: &str = " (pairs)";
+
+/// The findings of both measurements: where pairs are measured for a claim, they have the word. What the others said stays beside.
+#[must_use]
+pub fn with_pairs(own: &[Finding], pairs: &[Finding]) -> Vec<Finding> {
+    let all = own.iter().map(|own| {
+        let paired = pairs.iter().find(|paired| paired.claim == own.claim);
+        paired.map_or_else(
+            || own.clone(),
+            |paired| Finding {
+                claim: format!("{}{BY_PAIRS}", paired.claim),
+                numbers: format!(
+                    "{}. Beside, by sets that are drawn anew for each place ({}): {}",
+                    paired.numbers, own.verdict, own.numbers
+                ),
+                ..paired.clone()
+            },
+        )
     });
     all.collect()
 }
@@ -106,22 +152,36 @@ fn drawn(table: &Table) -> Vec<Place> {
     places.filter(|place| place.permille().is_some()).collect()
 }
 
-/// Whether medians lie between bounds at each of these places, and the medians with their intervals, in percent.
-fn at_each(places: &[String], values: Vec<Vec<f64>>, (low, high): (f64, f64)) -> Answer {
+/// Whether medians lie between bounds at each of these places, and the medians with their intervals, in percent. Of pairs also the
+/// *resolution*: how far, by how values spread, a median had to lie from a bound so that it is certain on which side.
+fn at_each(
+    m: Measured<'_>,
+    places: &[String],
+    values: Vec<Vec<f64>>,
+    (low, high): (f64, f64),
+) -> Answer {
     let family = values.len();
     let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
     for (place, values) in places.iter().zip(values) {
         let values: Vec<f64> = values.into_iter().map(|share| share * 100.0).collect();
         let count = values.len();
         let interval = median_interval(values.clone(), family);
-        let median =
-            Quartiles::of(values).map_or_else(|| "-".to_owned(), |s| format!("{:.4}", s.median));
+        let median = Quartiles::of(values).map(|s| s.median);
         let certain = match interval {
             Some((from, to)) => format!("{from:.4} to {to:.4}"),
             None => format!("{count} are too few"),
         };
         let verdict = inside(interval, low, high);
-        parts.push(format!("{place} {median} ({certain}; {verdict})"));
+        let resolution = match (median, interval) {
+            (Some(median), Some((from, to))) if m.paired => {
+                format!("; resolution {:.4}", (median - from).max(to - median))
+            }
+            _ => String::new(),
+        };
+        let median = median.map_or_else(|| "-".to_owned(), |median| format!("{median:.4}"));
+        parts.push(format!(
+            "{place} {median} ({certain}; {verdict}{resolution})"
+        ));
         verdicts.push(verdict);
     }
     match parts.is_empty() {
@@ -152,7 +212,7 @@ fn at_most(m: Measured<'_>, kind: Kind, percent: f64) -> Answer {
     };
     let answer = |name: &str| {
         let values = shares(m.table, &places, name, &scheduler);
-        at_each(&names(&places), values, (f64::NEG_INFINITY, percent))
+        at_each(m, &names(&places), values, (f64::NEG_INFINITY, percent))
     };
     let (verdict, shown) = answer(first.name);
     let beside = of_kind()
@@ -215,7 +275,12 @@ fn grows(m: Measured<'_>, axis: Axis) -> Answer {
         .iter()
         .map(|&[from, to]| format!("from {} to {}", called(place(from)), called(place(to))));
     let named: Vec<String> = named.collect();
-    let (verdict, shown) = at_each(&named, values.collect(), (f64::MIN_POSITIVE, f64::INFINITY));
+    let (verdict, shown) = at_each(
+        m,
+        &named,
+        values.collect(),
+        (f64::MIN_POSITIVE, f64::INFINITY),
+    );
     (
         verdict,
         format!("{}: more by, in percent of the time: {shown}", variant.name),
@@ -300,6 +365,7 @@ fn more_than_deadlines(m: Measured<'_>) -> Answer {
         differences(&of(deadlines.name), &of(frames.name))
     });
     let (verdict, shown) = at_each(
+        m,
         &names(&places),
         values.collect(),
         (f64::MIN_POSITIVE, f64::INFINITY),
@@ -314,10 +380,10 @@ fn more_than_deadlines(m: Measured<'_>) -> Answer {
 }
 
 /// By how much the smallest of some parts exceeds the largest of all others, in each run.
-fn lead(table: &Table, (kind, name): (Kind, &str), leading: &[&str]) -> Answer {
-    let places = drawn(table);
+fn lead(m: Measured<'_>, (kind, name): (Kind, &str), leading: &[&str]) -> Answer {
+    let places = drawn(m.table);
     let values = places.iter().map(|&place| {
-        let runs = table.kept(place, name);
+        let runs = m.table.kept(place, name);
         let leads = runs.map(|run| {
             let of = |wanted: bool| -> Option<Vec<f64>> {
                 let parts = kind.parts().iter();
@@ -332,6 +398,7 @@ fn lead(table: &Table, (kind, name): (Kind, &str), leading: &[&str]) -> Answer {
         leads.flatten().collect()
     });
     at_each(
+        m,
         &names(&places),
         values.collect(),
         (f64::MIN_POSITIVE, f64::INFINITY),
@@ -346,7 +413,7 @@ fn sub_frame_initialization(m: Measured<'_>) -> Answer {
             .iter()
             .filter(|variant| variant.kind == Kind::Frames && m.table.has(variant.name))
     };
-    let lead = |name| lead(m.table, (Kind::Frames, name), LEADING);
+    let lead = |name| lead(m, (Kind::Frames, name), LEADING);
     let ours = of_kind().find(|variant| !variant.is_of_paper).map_or_else(
         || "ours was not measured".to_owned(),
         |variant| {
@@ -376,7 +443,7 @@ fn arrival_and_finish(m: Measured<'_>) -> Answer {
         return not_measured(Kind::Deadlines.title());
     };
     let leading = &[part::JOB_ARRIVAL, part::JOB_FINISH];
-    let (verdict, shown) = lead(m.table, (Kind::Deadlines, variant.name), leading);
+    let (verdict, shown) = lead(m, (Kind::Deadlines, variant.name), leading);
     (
         verdict,
         format!(
@@ -398,14 +465,14 @@ fn happened(name: &str, events: &Events) -> u64 {
 
 /// Whether values lie between bounds, of those runs that measured a part and in which what it is about happened, and how many these are.
 fn at_each_with(
-    table: &Table,
+    m: Measured<'_>,
     (variant, name): (&Variant, &str),
     value: impl Fn(&Run, u64) -> f64,
     bounds: (f64, f64),
 ) -> Answer {
     let (mut named, mut all) = (Vec::new(), Vec::new());
-    for place in drawn(table) {
-        let runs: Vec<&Run> = table.kept(place, variant.name).collect();
+    for place in drawn(m.table) {
+        let runs: Vec<&Run> = m.table.kept(place, variant.name).collect();
         let with = runs.iter().filter(|run| happened(name, &run.events) > 0);
         let values = with.filter_map(|run| Some(value(run, run.part(variant.kind, name)?)));
         let values: Vec<f64> = values.collect();
@@ -413,7 +480,7 @@ fn at_each_with(
         named.push(format!("{}, {counts}", called(place)));
         all.push(values);
     }
-    at_each(&named, all, bounds)
+    at_each(m, &named, all, bounds)
 }
 
 /// A part takes at most so many percent.
@@ -423,7 +490,7 @@ fn below(m: Measured<'_>, kind: Kind, name: &str, percent: f64) -> Answer {
     };
     let value = |run: &Run, part: u64| run.share(part);
     let bounds = (f64::NEG_INFINITY, percent);
-    let (verdict, shown) = at_each_with(m.table, (variant, name), value, bounds);
+    let (verdict, shown) = at_each_with(m, (variant, name), value, bounds);
     (
         verdict,
         format!(
@@ -440,7 +507,7 @@ fn near_zero(m: Measured<'_>) -> Answer {
     };
     let value = |run: &Run, part: u64| run.share(part) - NEAR_ZERO * run.share(scheduler(run));
     let of = (variant, part::JOB_OVERRUN);
-    let (verdict, shown) = at_each_with(m.table, of, value, (f64::NEG_INFINITY, 0.0));
+    let (verdict, shown) = at_each_with(m, of, value, (f64::NEG_INFINITY, 0.0));
     let numbers = format!(
         "{}: what they take minus {NEAR_ZERO} of all scheduler overhead, in percent of the time, where ours for close to 0 is at most 0: {shown}",
         variant.name
@@ -472,7 +539,7 @@ fn system_overhead(m: Measured<'_>, name: &str, is_above: bool) -> Answer {
             true => (f64::MIN_POSITIVE, f64::INFINITY),
             false => (f64::NEG_INFINITY, -f64::MIN_POSITIVE),
         };
-        is_measured.then(|| at_each(&names(&places), values.collect(), bounds))
+        is_measured.then(|| at_each(m, &names(&places), values.collect(), bounds))
     };
     let ours = answer(OURS).map_or_else(
         || "ours was not measured".to_owned(),

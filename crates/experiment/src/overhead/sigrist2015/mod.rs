@@ -10,6 +10,7 @@ pub mod charts;
 pub mod claims;
 pub mod extrapolate;
 pub mod page;
+pub mod pairs;
 pub mod plan;
 pub mod run;
 pub mod set;

@@ -1,23 +1,43 @@
 //! The page about what was measured: verdicts, figures, tables.
 
+use super::claims::BY_PAIRS;
 use super::run::Run;
 use super::variant::{Kind, variant};
 use crate::number::as_f64;
 use std::fmt::Write as _;
 use vestal_result::shares::{Accepted, Alternative, PerCpuShare, ShareCell, Shares};
 
+const EXTRAPOLATED: &str = "What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
+     simulations of the sets; it decides no claim.";
+
+/// What was chosen before anything was measured.
+const PAIRED: &str = "Sets of one number are the same tasks at each utilization and on each number of CPUs: a set has all tasks of those with a lower \
+     utilization, of which the last one grows, and one more at least, and for two CPUs those for one CPU and as large a load with the same periods for the other. \
+     All sets of a number have frames of the same length, and a task of each level for each CPU. Only the paper's mechanisms run them. \
+     Fixed before anything was measured: the sets and their number, the length of runs, which claims are judged, and their bounds. \
+     *Resolution* is how far from its bound a median had to lie, by how values of the place spread, so that it is certain on which side it \
+     is: what a claim compares with it, no difference below was to be found.";
+
 /// The whole page. `command` measured it; `charts` are the names of the files of figures.
 #[must_use]
 pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]) -> String {
     let mut page = String::new();
     let seconds = as_f64(shares.interval_ns) / 1e9;
+    let what = match shares.paired {
+        true => "pairs of sets",
+        false => "Fig. 6 to 8, 10, 12 and Table II",
+    };
     let _ = writeln!(
         page,
-        "# Sigrist et al. (2015), Fig. 6 to 8, 10, 12 and Table II, on this machine: {}\n\n\
+        "# Sigrist et al. (2015), {what}, on this machine: {}\n\n\
          `{command}`, vestal {version}; up to {} sets for each cell, {seconds} s each. A share is a part of the time of those CPUs that \
-         have tasks. What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
-         simulations of the sets; it decides no claim.",
-        shares.machine, shares.sets
+         have tasks. {}",
+        shares.machine,
+        shares.sets,
+        match shares.paired {
+            true => PAIRED,
+            false => EXTRAPOLATED,
+        }
     );
     if shares.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
@@ -35,11 +55,13 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
         let _ = writeln!(page, "\n## {}: shares in percent\n", kind.title());
         cells(&mut page, &shares.cells, kind);
     }
-    page.push_str("\n## Table II: the flight management system, shares in percent\n\n");
-    cells(&mut page, &shares.flight, Kind::Frames);
-    page.push_str("\n## What each alternative costs\n\n");
-    alternatives(&mut page, &shares.alternatives);
-    page.push_str("\n## Figures\n\n");
+    if !shares.paired {
+        page.push_str("\n## Table II: the flight management system, shares in percent\n\n");
+        cells(&mut page, &shares.flight, Kind::Frames);
+        page.push_str("\n## What each alternative costs\n\n");
+        alternatives(&mut page, &shares.alternatives);
+        page.push_str("\n## Figures\n\n");
+    }
     for chart in charts {
         let _ = writeln!(page, "![{0}]({0})", chart);
     }
@@ -82,6 +104,13 @@ fn claims(page: &mut String, shares: &Shares) {
             page,
             "| {number} | {} | {} | **{}** |",
             finding.of, finding.claim, finding.verdict
+        );
+    }
+    let mut all = shares.claims.iter();
+    if all.any(|finding| finding.claim.ends_with(BY_PAIRS)) {
+        page.push_str(
+            "\nOf those marked *pairs* the verdict is that of another measurement, of sets of which those of one number are the same \
+             tasks everywhere (`bench overhead --paper sigrist2015 --paired`).\n",
         );
     }
 }
@@ -219,6 +248,7 @@ mod tests {
             machine: "a machine".to_owned(),
             interval_ns: 2_400_000_000,
             sets: 10,
+            paired: false,
             interrupted: false,
             variants: vec![vestal_result::bench::Variant {
                 name: "ftts/sigrist2015".to_owned(),
@@ -229,6 +259,7 @@ mod tests {
             claims: findings(Measured {
                 table: &table,
                 extrapolated: &[],
+                paired: false,
             }),
             cells,
             flight: Vec::new(),

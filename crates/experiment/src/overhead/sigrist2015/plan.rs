@@ -1,6 +1,7 @@
 //! How much is measured.
 
 use super::run::{Place, Platform};
+use super::variant::{FLIGHT, VARIANTS, Variant};
 use std::time::Duration;
 
 /// How much is measured, and how much is reckoned.
@@ -12,6 +13,8 @@ pub struct Plan {
     pub permille: &'static [u32],
     /// How many sets for each of both, and runs of each file.
     pub sets: u32,
+    /// Whether the sets of one number are the same tasks everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run them.
+    pub paired: bool,
     /// How long a run of a drawn set takes.
     pub interval: Duration,
     /// The flight management system: on how many CPUs, and how long.
@@ -45,6 +48,7 @@ pub const FULL: Plan = Plan {
     permille: &[100, NORMAL, 400],
     // With eleven the interval of one of six medians exists; one of them may be lost.
     sets: 12,
+    paired: false,
     interval: Duration::from_millis(2400),
     flight: &[
         flight(Platform::Phi, 2),
@@ -75,6 +79,26 @@ pub const QUICK: Plan = Plan {
     ..FULL
 };
 
+/// The same tasks everywhere. With 22 sets an interval of one of six medians reaches from the fourth smallest difference to the
+/// fourth largest; a few that have no overrun may be missing. In a run each task that may overrun has at least six jobs.
+pub const PAIRED: Plan = Plan {
+    sets: 22,
+    paired: true,
+    interval: Duration::from_millis(4800),
+    flight: &[],
+    extrapolated: &[],
+    asked: &[],
+    ..FULL
+};
+
+/// A quick look at it.
+pub const PAIRED_QUICK: Plan = Plan {
+    permille: &[100, NORMAL],
+    sets: 2,
+    interval: Duration::from_millis(400),
+    ..PAIRED
+};
+
 impl Plan {
     /// With another number of sets.
     #[must_use]
@@ -83,14 +107,30 @@ impl Plan {
         Self { sets, ..self }
     }
 
-    /// Everything that is run, on at most so many CPUs.
-    pub fn places(&self, most: u16) -> impl Iterator<Item = Place> {
-        let drawn = self.cpus.iter().flat_map(|&cpus| {
+    /// The places of drawn sets that are run.
+    pub fn drawn(&self) -> impl Iterator<Item = Place> {
+        self.cpus.iter().flat_map(|&cpus| {
             let each = self.permille.iter();
             each.map(move |&permille| Place::Drawn { cpus, permille })
-        });
-        let all = drawn.chain(self.flight.iter().copied());
+        })
+    }
+
+    /// Everything that is run, on at most so many CPUs.
+    pub fn places(&self, most: u16) -> impl Iterator<Item = Place> {
+        let all = self.drawn().chain(self.flight.iter().copied());
         all.filter(move |place| place.cpus() <= most)
+    }
+
+    /// What runs the sets of a place.
+    #[must_use]
+    pub fn variants(&self, place: Place) -> Vec<&'static Variant> {
+        let all = match place {
+            Place::Drawn { .. } => VARIANTS,
+            Place::Flight { .. } => FLIGHT,
+        };
+        let each = all.iter();
+        each.filter(|variant| variant.is_of_paper || !self.paired)
+            .collect()
     }
 
     /// Everything that is reckoned.
@@ -123,13 +163,34 @@ mod tests {
         assert_eq!(FULL.reckoned().count(), 15);
         assert_eq!(FULL.repeated(Some(3)).sets, 3);
         assert_eq!(FULL.repeated(None), FULL);
+        assert_eq!(PAIRED.places(2).count(), 6);
+        assert_eq!(PAIRED.places(1).count(), 3);
+        assert_eq!(PAIRED.reckoned().count(), 0);
+    }
+
+    #[test]
+    fn pairs_are_of_the_paper_s_mechanisms_alone() {
+        let names = |plan: Plan| {
+            let each = plan.drawn().map(|place| plan.variants(place));
+            let names = each.map(|all| all.iter().map(|one| one.name).collect());
+            names.collect::<Vec<Vec<&str>>>()
+        };
+        let both = ["ftts/sigrist2015", "pedf-vd/sigrist2015"];
+        assert!(names(PAIRED).iter().all(|names| names == &both));
+        assert!(
+            names(FULL)
+                .iter()
+                .all(|names| names.len() == VARIANTS.len())
+        );
     }
 
     /// Periods are of one chain, so that a hyperperiod is its longest.
     #[test]
     fn an_interval_has_whole_hyperperiods_of_every_chain() {
         for hyperperiod in [800, 600] {
-            assert_eq!(FULL.interval.as_millis() % hyperperiod, 0);
+            for plan in [FULL, PAIRED] {
+                assert_eq!(plan.interval.as_millis() % hyperperiod, 0);
+            }
         }
     }
 }

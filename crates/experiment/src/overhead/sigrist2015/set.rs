@@ -38,6 +38,15 @@ const RECIPE: &str = "sigrist2015";
 /// # Errors
 /// In words, why none is drawn.
 pub fn drawn(cpus: u16, permille: u32, index: u64) -> Result<TaskSet, String> {
+    let seed = derived_seed(SEED, &[u64::from(cpus), u64::from(permille), index]);
+    drawn_from(seed, (cpus, permille))
+}
+
+/// The set that a seed gives for so many CPUs with this utilization for each of them.
+///
+/// # Errors
+/// In words, why none is drawn.
+pub fn drawn_from(seed: u64, (cpus, permille): (u16, u32)) -> Result<TaskSet, String> {
     let mut recipe = Recipe::named(RECIPE).ok_or("there is no such recipe")?;
     let whole = u32::from(cpus) * permille;
     let utilization = format!("{}.{:03}", whole / 1000, whole % 1000);
@@ -46,7 +55,6 @@ pub fn drawn(cpus: u16, permille: u32, index: u64) -> Result<TaskSet, String> {
             .set(name, &value)
             .map_err(|error| error.to_string())?;
     }
-    let seed = derived_seed(SEED, &[u64::from(cpus), u64::from(permille), index]);
     recipe.draw(seed).map_err(|error| error.to_string())
 }
 
@@ -105,6 +113,21 @@ impl<'a> Judge<'a> {
         Ok(used.iter().all(|&used| used <= MOST_PERMILLE))
     }
 
+    /// Whether both policies schedule a set, with what this use of it needs.
+    ///
+    /// # Errors
+    /// In words, why tests cannot be asked.
+    pub fn both_accept(&mut self, set: &TaskSet, by: Use) -> Result<bool, String> {
+        let spare = Overheads {
+            frame: SPARE,
+            ..Overheads::default()
+        };
+        // The one that takes longer comes last.
+        Ok(self.accepts(Kind::Deadlines, set, None)?
+            && (by == Use::Simulations || self.leaves_a_margin(set)?)
+            && self.accepts(Kind::Frames, set, Some(spare))?)
+    }
+
     /// The first sets of a place that both policies schedule, with what a real run of a table has to have to spare: every variant runs
     /// the same ones. Fewer if not so many are found. Also how many were drawn. `goes_on` is asked before each draw.
     ///
@@ -116,19 +139,11 @@ impl<'a> Judge<'a> {
         (wanted, by): (u32, Use),
         goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<(Vec<TaskSet>, u64), String> {
-        let spare = Overheads {
-            frame: SPARE,
-            ..Overheads::default()
-        };
         let (mut found, mut tried) = (Vec::new(), 0);
         while found.len() < wanted as usize && tried < TRIES && goes_on() {
             let set = drawn(cpus, permille, tried)?;
             tried += 1;
-            // The one that takes longer comes last.
-            if self.accepts(Kind::Deadlines, &set, None)?
-                && (by == Use::Simulations || self.leaves_a_margin(&set)?)
-                && self.accepts(Kind::Frames, &set, Some(spare))?
-            {
+            if self.both_accept(&set, by)? {
                 found.push(set);
             }
         }

@@ -97,6 +97,9 @@ pub(super) fn show(
 /// The command with everything that changes what is measured.
 pub(super) fn command(paper: &str, args: &BenchArgs) -> String {
     let mut command = format!("vestal bench overhead --paper {paper}");
+    if args.paired {
+        command.push_str(" --paired");
+    }
     if args.quick {
         command.push_str(" --quick");
     }

@@ -21,10 +21,10 @@ use crate::session::Session;
 use clap::Parser as _;
 use series::Series;
 use std::time::Duration;
-use vestal_experiment::overhead::journal::{Head, SHARES};
+use vestal_experiment::overhead::journal::{Head, PAIRED_SHARES, SHARES};
 use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
 use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
-use vestal_experiment::overhead::sigrist2015::plan::{FULL, Plan, QUICK};
+use vestal_experiment::overhead::sigrist2015::plan::{FULL, PAIRED, PAIRED_QUICK, Plan, QUICK};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_experiment::overhead::sigrist2015::variant::{Kind, VARIANTS, Variant};
@@ -36,12 +36,17 @@ use vestal_workload::TaskSet;
 const TOLERANCE_NS: u64 = 200_000;
 
 pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
-    let plan = if args.quick { QUICK } else { FULL };
+    let (plan, format) = match (args.paired, args.quick) {
+        (false, false) => (FULL, SHARES),
+        (false, true) => (QUICK, SHARES),
+        (true, false) => (PAIRED, PAIRED_SHARES),
+        (true, true) => (PAIRED_QUICK, PAIRED_SHARES),
+    };
     let plan = plan.repeated(args.repetitions);
     let cpus = cpus(args)?;
     interrupt::watch()?;
     let intervals = [plan.interval, plan.flight_interval].map(nanos);
-    let head = Head::new(SHARES, VERSION, real::machine(), (cpus.clone(), intervals));
+    let head = Head::new(format, VERSION, real::machine(), (cpus.clone(), intervals));
     let mut series = Series::new(args.directory.as_deref(), &head, (plan, cpus.clone()))?;
     let mut judge = Judge::new(registry());
     series.run(&mut judge, output)?;
@@ -189,7 +194,7 @@ fn asked(
     output: &Output,
 ) -> Result<(Vec<Mechanism>, Vec<Alternative>), Failure> {
     let failed = |why: String| Failure::bug("ask tests with overheads", why);
-    if interrupt::asked() {
+    if interrupt::asked() || plan.asked.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
     let primitives = real::primitives(is_quick, output)?;

@@ -15,7 +15,6 @@ use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings};
 use vestal_experiment::overhead::sigrist2015::page::page;
 use vestal_experiment::overhead::sigrist2015::plan::Plan;
 use vestal_experiment::overhead::sigrist2015::table::Table;
-use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS};
 use vestal_experiment::plot::Chart;
 use vestal_result::Format;
 use vestal_result::bench::{Mechanism, Variant};
@@ -34,7 +33,11 @@ pub(super) struct Found {
 
 /// Prints everything, and writes it into the directory if there is one.
 pub(super) fn show(found: Found, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let charts: Vec<(String, Chart)> = charts::all(&found.table, &found.extrapolated);
+    let charts: Vec<(String, Chart)> = match found.plan.paired {
+        // The figures of the paper are of other sets.
+        true => Vec::new(),
+        false => charts::all(&found.table, &found.extrapolated),
+    };
     let document = document(found);
     output.human(&human(&document, output));
     if let Some(directory) = &args.directory {
@@ -57,18 +60,25 @@ fn document(found: Found) -> Shares {
     let claims = findings(Measured {
         table: &found.table,
         extrapolated: &found.extrapolated,
+        paired: found.plan.paired,
     });
     let cells = found.table.cells().into_iter();
     let (drawn, flight): (Vec<ShareCell>, Vec<ShareCell>) =
         cells.partition(|cell| cell.utilization_permille.is_some());
-    // The first of the second table is one of the first.
-    let variants = VARIANTS.iter().chain(FLIGHT.iter().skip(1));
-    let variants = variants.map(|variant| Variant {
-        name: variant.name.to_owned(),
-        what: variant.what.to_owned(),
-        policy: variant.kind.policy().to_owned(),
-        not_run: found.not_run.why(variant.name),
-    });
+    let mut variants: Vec<Variant> = Vec::new();
+    for place in found.plan.drawn().chain(found.plan.flight.iter().copied()) {
+        for variant in found.plan.variants(place) {
+            // What runs at one place may run at others.
+            if variants.iter().all(|known| known.name != variant.name) {
+                variants.push(Variant {
+                    name: variant.name.to_owned(),
+                    what: variant.what.to_owned(),
+                    policy: variant.kind.policy().to_owned(),
+                    not_run: found.not_run.why(variant.name),
+                });
+            }
+        }
+    }
     Shares {
         format: Format::V1,
         bench: "overhead".to_owned(),
@@ -76,8 +86,9 @@ fn document(found: Found) -> Shares {
         machine: real::machine(),
         interval_ns: nanos(found.plan.interval),
         sets: found.plan.sets,
+        paired: found.plan.paired,
         interrupted: found.interrupted,
-        variants: variants.collect(),
+        variants,
         cells: [drawn, found.extrapolated].concat(),
         flight,
         alternatives: found.alternatives,

@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use vestal_experiment::overhead::journal::Head;
 use vestal_experiment::overhead::sigrist2015::claims::called;
+use vestal_experiment::overhead::sigrist2015::pairs;
 use vestal_experiment::overhead::sigrist2015::plan::Plan;
 use vestal_experiment::overhead::sigrist2015::run::{Place, Run};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
-use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS, Variant};
+use vestal_experiment::overhead::sigrist2015::variant::Variant;
 use vestal_workload::TaskSet;
 
 /// Which variants were refused with a set, and why: what cannot be run at one place may be at another.
@@ -44,6 +45,9 @@ impl NotRun {
         (!each.is_empty()).then(|| each.join("; "))
     }
 }
+
+/// The sets of each place.
+type Drawn = Vec<(Place, Vec<TaskSet>)>;
 
 /// All runs of a measurement.
 pub(super) struct Series {
@@ -80,28 +84,22 @@ impl Series {
     /// Runs what is not there yet, until all is, or somebody stops it.
     pub(super) fn run(&mut self, judge: &mut Judge<'_>, output: &Output) -> Result<(), Failure> {
         let most = u16::try_from(self.cpus.len().max(1)).unwrap_or(u16::MAX);
-        let places: Vec<Place> = self.plan.places(most).collect();
-        let progress = Progress::new(output, "drawing sets", places.len() as u64);
-        let mut drawn: Vec<(Place, Vec<TaskSet>)> = Vec::new();
-        for (done, &place) in (1..).zip(&places) {
-            let found = sets(judge, place, (self.plan.sets, Use::Runs), &mut || {
-                !interrupt::asked()
-            });
-            let found = found.map_err(|why| Failure::bug("draw sets", why))?;
-            drawn.push((place, found));
-            progress.at(done);
-        }
+        let drawn = match self.plan.paired {
+            true => self.pairs(judge, most)?,
+            false => self.unrelated(judge, most, output)?,
+        };
         let each = drawn
             .iter()
-            .map(|(place, sets)| sets.len() * variants(*place).len());
+            .map(|(place, sets)| sets.len() * self.plan.variants(*place).len());
         let progress = Progress::new(output, "runs", each.sum::<usize>() as u64);
         let mut done = 0;
         for number in 0..self.plan.sets {
-            for (place, sets) in &drawn {
+            let places = order(drawn.iter().collect(), number);
+            for (place, sets) in places {
                 let Some(set) = sets.get(number as usize) else {
                     continue;
                 };
-                for variant in order(variants(*place), number) {
+                for variant in order(self.plan.variants(*place), number) {
                     if interrupt::asked() {
                         return Ok(());
                     }
@@ -112,6 +110,35 @@ impl Series {
             }
         }
         Ok(())
+    }
+
+    /// The sets of every place, drawn anew for each.
+    fn unrelated(
+        &self,
+        judge: &mut Judge<'_>,
+        most: u16,
+        output: &Output,
+    ) -> Result<Drawn, Failure> {
+        let places: Vec<Place> = self.plan.places(most).collect();
+        let progress = Progress::new(output, "drawing sets", places.len() as u64);
+        let mut drawn = Vec::new();
+        for (done, &place) in (1..).zip(&places) {
+            let found = sets(judge, place, (self.plan.sets, Use::Runs), &mut || {
+                !interrupt::asked()
+            });
+            let found = found.map_err(|why| Failure::bug("draw sets", why))?;
+            drawn.push((place, found));
+            progress.at(done);
+        }
+        Ok(drawn)
+    }
+
+    /// Those that are the same tasks everywhere, as far as there are CPUs.
+    fn pairs(&self, judge: &mut Judge<'_>, most: u16) -> Result<Drawn, Failure> {
+        let found = pairs::sets(judge, &self.plan, &mut || !interrupt::asked());
+        let mut drawn = found.map_err(|why| Failure::bug("draw sets", why))?;
+        drawn.retain(|(place, _)| place.cpus() <= most);
+        Ok(drawn)
     }
 
     /// Runs a set once, unless that is done or the variant is known not to run there.
@@ -178,23 +205,15 @@ impl Series {
     }
 }
 
-const fn variants(place: Place) -> &'static [Variant] {
-    match place {
-        Place::Drawn { .. } => VARIANTS,
-        Place::Flight { .. } => FLIGHT,
-    }
-}
-
-/// The variants of a set, beginning with another one for each, forwards and backwards in turn.
-fn order(all: &'static [Variant], number: u32) -> Vec<&'static Variant> {
+/// Beginning with another one for each number, forwards and backwards in turn.
+fn order<T>(mut all: Vec<T>, number: u32) -> Vec<T> {
     let shift = number as usize / 2;
-    let mut order: Vec<&Variant> = (0..all.len())
-        .filter_map(|index| all.get((index + shift) % all.len()))
-        .collect();
+    let length = all.len().max(1);
+    all.rotate_left(shift % length);
     if number % 2 == 1 {
-        order.reverse();
+        all.reverse();
     }
-    order
+    all
 }
 
 fn of(found: ShareRun, (place, number): (Place, u32), variant: &Variant) -> Run {
@@ -222,6 +241,7 @@ fn of(found: ShareRun, (place, number): (Place, u32), variant: &Variant) -> Run 
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS};
 
     #[test]
     fn what_is_refused_at_one_place_is_run_at_others() {
@@ -245,7 +265,7 @@ mod tests {
     fn every_variant_runs_each_set_once_and_takes_every_place() {
         let mut firsts = BTreeSet::new();
         for number in 0..32 {
-            let order = order(VARIANTS, number);
+            let order = order(VARIANTS.iter().collect(), number);
             let names: BTreeSet<&str> = order.iter().map(|variant| variant.name).collect();
             assert_eq!((order.len(), names.len()), (VARIANTS.len(), VARIANTS.len()));
             firsts.insert(order[0].name);

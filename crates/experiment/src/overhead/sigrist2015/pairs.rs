@@ -1,0 +1,285 @@
+//! Sets of which those of one number are the same tasks at each utilization and on each number of CPUs, as far as that can be, so that
+//! what differs between them is not which tasks there are.
+//!
+//! Drawn anew for each place (section VII-A), sets of one number have nothing in common, and what FTTS takes of a CPU is first of all how
+//! many frames there are, which their periods say. Here the recipe draws for one CPU, and
+//!
+//! - *over utilizations* from one stream of random numbers: it adds tasks until the utilization is met and scales the last one down, so
+//!   that a set has all tasks of those with a lower utilization. That is how utilization grows in the paper: by more tasks.
+//! - *over numbers of CPUs* the set for one CPU stays as it is, and each further CPU brings a draw of its own, of the same chain of
+//!   periods and the same utilization: the load of each CPU is the same.
+//!
+//! Only such draws count as have
+//!
+//! - a task of each level for each CPU at the lowest utilization already, so that jobs overrun and have others to drop at every place,
+//! - a task more at each higher utilization: where only execution times grow nothing happens more often, and there is nothing to find,
+//! - the same frame length at all places, so that no growth is one of the number of frames: what is found to grow does so without that.
+//!
+//! Draws that both policies schedule at all places are a number.
+
+use super::plan::Plan;
+use super::run::Place;
+use super::set::{Judge, SEED, Use, drawn_from};
+use vestal_core::Level;
+use vestal_workload::TaskSet;
+use vestal_workload::generate::derived_seed;
+
+/// What sets of places drawn anew are derived from has three numbers, this has two.
+const STREAM: u64 = 0x7061_6972;
+
+/// After so many draws there are no further sets.
+const TRIES: u64 = 1_000_000;
+
+/// The tasks of one CPU, at each utilization.
+#[derive(Clone, Debug, PartialEq)]
+struct Load {
+    sets: Vec<TaskSet>,
+    /// Of each of them, in nanoseconds.
+    frame: u64,
+}
+
+impl Load {
+    /// The load with this number; `None` if it is none that counts.
+    fn drawn(permille: &[u32], index: u64) -> Result<Option<Self>, String> {
+        let seed = derived_seed(SEED, &[STREAM, index]);
+        let mut sets: Vec<TaskSet> = Vec::new();
+        for &one in permille {
+            let set = drawn_from(seed, (1, one))?;
+            // Most draws end here: the first utilization is the lowest.
+            let has = |level| set.tasks.iter().any(|task| task.criticality == level);
+            let follows =
+                |less: &TaskSet| frame(less) == frame(&set) && less.tasks.len() < set.tasks.len();
+            if !(has(Level(0)) && has(Level(1))) || !sets.last().is_none_or(follows) {
+                return Ok(None);
+            }
+            sets.push(set);
+        }
+        let frame = sets.first().map(frame);
+        Ok(frame.map(|frame| Self { sets, frame }))
+    }
+
+    fn periods(&self) -> impl Iterator<Item = u64> {
+        let tasks = self.sets.iter().flat_map(|set| &set.tasks);
+        tasks.map(|task| task.period.as_nanos())
+    }
+
+    /// Whether both together have the frame that each of them has, and periods of one chain.
+    fn fits(&self, other: &Self) -> bool {
+        let divides = |(a, b): (u64, u64)| a % b == 0 || b % a == 0;
+        let pairs = self
+            .periods()
+            .flat_map(|a| other.periods().map(move |b| (a, b)));
+        self.frame == other.frame && pairs.into_iter().all(divides)
+    }
+}
+
+/// The greatest common divisor of all periods, in nanoseconds.
+fn frame(set: &TaskSet) -> u64 {
+    let periods = set.tasks.iter().map(|task| task.period.as_nanos());
+    periods.fold(0, |mut a, mut b| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    })
+}
+
+/// The tasks of these loads at a utilization, on as many CPUs.
+fn joined(loads: &[Load], at: usize) -> Option<TaskSet> {
+    let mut each = loads.iter().map(|load| load.sets.get(at));
+    let mut set = each.next()??.clone();
+    for more in each {
+        set.tasks.extend(more?.tasks.iter().cloned());
+    }
+    for (number, task) in (1..).zip(&mut set.tasks) {
+        task.name = format!("t{number}");
+    }
+    set.platform.cpus = u16::try_from(loads.len()).ok()?;
+    set.name = format!("{} of each of {} CPUs", set.name, loads.len());
+    Some(set)
+}
+
+/// The sets of one number by place, in the order of the plan.
+fn by_place(plan: &Plan, loads: &[Load]) -> Vec<(Place, TaskSet)> {
+    let each = plan.drawn().filter_map(|place| {
+        let permille = place.permille()?;
+        let at = plan.permille.iter().position(|&one| one == permille)?;
+        let own = loads.get(..usize::from(place.cpus()))?;
+        Some((place, joined(own, at)?))
+    });
+    each.collect()
+}
+
+/// The first sets of all places of a plan: of each place the same number of them. `goes_on` is asked before each draw.
+///
+/// # Errors
+/// In words, why none are drawn or tests cannot be asked.
+pub fn sets(
+    judge: &mut Judge<'_>,
+    plan: &Plan,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<(Place, Vec<TaskSet>)>, String> {
+    let most = plan.cpus.iter().copied().max().unwrap_or(1);
+    let mut found: Vec<(Place, Vec<TaskSet>)> =
+        plan.drawn().map(|place| (place, Vec::new())).collect();
+    let mut count = 0;
+    // Loads that others are to join, in the order in which their first was drawn.
+    let mut waiting: Vec<Vec<Load>> = Vec::new();
+    for index in 0..TRIES {
+        if count == plan.sets || !goes_on() {
+            break;
+        }
+        let Some(load) = Load::drawn(plan.permille, index)? else {
+            continue;
+        };
+        let fits = |group: &Vec<Load>| group.iter().all(|one| one.fits(&load));
+        let mut group = match waiting.iter().position(fits) {
+            Some(at) => waiting.remove(at),
+            None => Vec::new(),
+        };
+        group.push(load);
+        if group.len() < usize::from(most) {
+            waiting.push(group);
+            continue;
+        }
+        let sets = by_place(plan, &group);
+        let mut suits = true;
+        for (_, set) in &sets {
+            suits = suits && judge.both_accept(set, Use::Runs)?;
+        }
+        if suits {
+            count += 1;
+            for ((_, all), (_, set)) in found.iter_mut().zip(sets) {
+                all.push(set);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{PAIRED, PAIRED_QUICK};
+    use super::super::variant::Kind;
+    use super::*;
+    use std::sync::OnceLock;
+    use vestal_policy::Registry;
+    use vestal_workload::model::TaskSpec;
+
+    /// Those of the whole plan.
+    fn full() -> &'static [(Place, Vec<TaskSet>)] {
+        static ALL: OnceLock<Vec<(Place, Vec<TaskSet>)>> = OnceLock::new();
+        ALL.get_or_init(|| all_sets(&PAIRED))
+    }
+
+    fn all_sets(plan: &Plan) -> Vec<(Place, Vec<TaskSet>)> {
+        let registry = Registry::default();
+        sets(&mut Judge::new(&registry), plan, &mut || true).unwrap()
+    }
+
+    /// Period, level, and execution times in nanoseconds.
+    fn shape(task: &TaskSpec) -> (u64, Level) {
+        (task.period.as_nanos(), task.criticality)
+    }
+
+    fn own_wcet(task: &TaskSpec) -> u64 {
+        let own = task.wcet[usize::from(task.criticality.0)];
+        own.unwrap().as_nanos()
+    }
+
+    /// The larger of the utilizations of both modes, by the recipe's own definition, for each CPU.
+    fn load_of(set: &TaskSet) -> f64 {
+        let share = |task: &TaskSpec, level: usize| {
+            task.wcet[level].unwrap().as_nanos() as f64 / task.period.as_nanos() as f64
+        };
+        let normal: f64 = set.tasks.iter().map(|task| share(task, 0)).sum();
+        let high = set.tasks.iter().filter(|task| task.criticality == Level(1));
+        let overload: f64 = high.map(|task| share(task, 1)).sum();
+        normal.max(overload) / f64::from(set.platform.cpus)
+    }
+
+    #[test]
+    fn there_are_as_many_sets_as_the_plan_wants_and_they_are_the_same_each_time() {
+        let found = full();
+        let places: Vec<Place> = found.iter().map(|(place, _)| *place).collect();
+        assert_eq!(places, PAIRED.drawn().collect::<Vec<_>>());
+        assert!(found.iter().all(|(_, sets)| sets.len() == 22));
+        // More of them begin with the same ones: a measurement goes on.
+        let few = all_sets(&PAIRED.repeated(Some(2)));
+        for ((place, few), (_, all)) in few.iter().zip(found) {
+            assert_eq!(few[..], all[..2], "{place:?}");
+        }
+        for (index, (_, sets)) in found.iter().enumerate() {
+            for (number, set) in sets.iter().enumerate() {
+                assert!(!sets[..number].contains(set), "{index} {number}");
+            }
+        }
+    }
+
+    /// What the head says, of each number and each two neighbours.
+    #[test]
+    fn sets_of_a_number_are_the_same_tasks_with_the_same_frame() {
+        let found = full();
+        let of = |cpus, permille| {
+            let wanted = Place::Drawn { cpus, permille };
+            let (_, sets) = found.iter().find(|(place, _)| *place == wanted).unwrap();
+            sets
+        };
+        for number in 0..22 {
+            let first = &of(1, 100)[number];
+            for (place, sets) in found {
+                let set = &sets[number];
+                assert_eq!(set.platform.cpus, place.cpus());
+                assert_eq!(frame(set), frame(first));
+                let shapes: Vec<_> = set.tasks.iter().map(shape).collect();
+                for &(a, _) in &shapes {
+                    assert!(shapes.iter().all(|&(b, _)| a % b == 0 || b % a == 0));
+                }
+                let names: std::collections::BTreeSet<_> =
+                    set.tasks.iter().map(|task| &task.name).collect();
+                assert_eq!(names.len(), set.tasks.len());
+                let wanted = f64::from(place.permille().unwrap()) / 1000.0;
+                if place.cpus() == 1 {
+                    assert!((load_of(set) - wanted).abs() < 1e-5, "{set:?}");
+                }
+                assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), *set);
+            }
+            for (less, more) in [(100, 200), (200, 400)] {
+                let (less, more) = (&of(1, less)[number].tasks, &of(1, more)[number].tasks);
+                assert!(less.len() < more.len());
+                for (index, (a, b)) in less.iter().zip(more).enumerate() {
+                    assert_eq!(shape(a), shape(b));
+                    assert!(own_wcet(a) <= own_wcet(b));
+                    // Only the last one was scaled down.
+                    assert!(index + 1 == less.len() || a.wcet == b.wcet);
+                }
+            }
+            for permille in PAIRED.permille.iter().copied() {
+                let (one, two) = (
+                    &of(1, permille)[number].tasks,
+                    &of(2, permille)[number].tasks,
+                );
+                assert_eq!(one[..], two[..one.len()]);
+                let added = &two[one.len()..];
+                for level in [Level(0), Level(1)] {
+                    let has = |tasks: &[TaskSpec]| tasks.iter().any(|t| t.criticality == level);
+                    assert!(has(one) && has(added), "{number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_policies_schedule_all_of_them() {
+        let registry = Registry::default();
+        let mut judge = Judge::new(&registry);
+        for (_, sets) in all_sets(&PAIRED_QUICK) {
+            assert_eq!(sets.len(), 2);
+            for set in &sets {
+                for kind in Kind::ALL {
+                    assert!(judge.accepts(kind, set, None).unwrap());
+                }
+            }
+        }
+    }
+}
