@@ -248,6 +248,10 @@ pub(crate) struct RunArgs {
     /// deadline, or a job of a frame table that was dropped for nothing; without this that is 5
     #[arg(long)]
     pub(crate) tolerate_stolen_time: bool,
+    /// Write each beginning and end of a job, and each mode change, into the kernel's own trace
+    /// (/sys/kernel/tracing/trace_marker): some microseconds a job
+    #[arg(long)]
+    pub(crate) trace_marker: bool,
     /// Show what happens while it happens, at a terminal; needs a build with the feature `watch`
     #[arg(long)]
     pub(crate) watch: bool,
