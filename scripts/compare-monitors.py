@@ -4,8 +4,8 @@
 Runs the examples below with each monitor that nobody's limits rule out, and as `run` does it when nobody asks for one. In each
 of N rounds (9) all monitors run one after the other, in an order that rotates, for S seconds (2) each. What a run costs is the CPU
 time of its own threads and of its workers outside the bodies of jobs. An example is wrong if the median of the monitor that was
-picked is more than 10 % above that of another one. Ends with 1 if an example is wrong or none
-was judged. Wants the rights of `vestal run` and a machine that does nothing else.
+picked is more than 10 % above that of another one. Ends with 1 if an example is wrong or none was judged. Wants the rights of
+`vestal run` and a machine that does nothing else.
 
 --smoke judges no time: each example runs once, briefly, and has to say what it picked, why, and what it cost.
 """
@@ -80,7 +80,7 @@ def judge(costs, picked):
     best = min(medians, key=medians.get)
     name = " or ".join(sorted(picked))
     beyond = medians.get(name, statistics.median(costs[None])) / medians[best] - 1
-    if beyond > LIMIT:
+    if beyond > LIMIT + 1e-9:
         return f"WRONG: picked {name}, {beyond:.0%} above {best}", False
     return f"ok: picked {name}", True
 
@@ -121,7 +121,7 @@ def compare(program, rounds, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--rounds", type=int, default=9)
