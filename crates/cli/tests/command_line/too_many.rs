@@ -20,7 +20,14 @@ fn set_of(tasks: usize) -> String {
 fn more_tasks_than_priorities_are_told_of_managed_dispatch() {
     let scratch = Scratch::new("too-many");
     let file = scratch.file("x.toml", &set_of(100));
-    let done = vestal(&["run", file.to_str().unwrap(), "--policy", "rms", "--for", "1ms"]);
+    let done = vestal(&[
+        "run",
+        file.to_str().unwrap(),
+        "--policy",
+        "rms",
+        "--for",
+        "1ms",
+    ]);
     assert_eq!(done.exit, 2, "{}", done.stderr);
     let needed = "100 tasks need 103 SCHED_FIFO priorities";
     assert!(done.stderr.contains(needed), "{}", done.stderr);
