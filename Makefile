@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness queues ftts damage steady sweep-stolen bench kernel-bench
+.PHONY: help demo check test soundness queues ftts damage steady sweep-stolen monitors bench kernel-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,11 @@ steady: ## the real-time tests twenty times in a row, on a machine that does not
 sweep-stolen: ## a thief of CPU time at every instant of a frame, on a machine that does nothing else (4 minutes)
 	@scripts/setup.sh test
 	@scripts/sweep-stolen.sh
+
+monitors: ## whether `run` picks the cheaper monitor for the examples, on a machine that does nothing else (15 minutes)
+	@scripts/setup.sh test
+	@cargo build --locked --quiet --release --package vestal
+	@scripts/compare-monitors.py "$${CARGO_TARGET_DIR:-target}/release/vestal"
 
 bench: ## every benchmark against its limits
 	@scripts/setup.sh bench

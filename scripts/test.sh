@@ -149,7 +149,8 @@ part_real() {
     chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
         "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
         "or in a container add the capability SYS_NICE."
-    "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1
+    "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1 &&
+        scripts/compare-monitors.py --smoke "${CARGO_TARGET_DIR:-target}/debug/vestal"
 }
 
 # After all that is tested of this tree: the copy's crates take the place of this tree's in the target directory.

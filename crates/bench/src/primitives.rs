@@ -4,20 +4,21 @@
 //! otherwise. All of it takes some seconds, a quick look one or two, and no CPU is busy for longer than half a second at
 //! a time.
 
+mod watching;
+
 use crate::{measured, system};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use vestal_linux::measure::{calibrate, cpu_for, trace_records};
+use vestal_linux::measure::{calibrate, cpu_for, trace_marks, trace_records};
 use vestal_linux::{Config, Monitor, Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
 use vestal_sys::Processor;
 use vestal_sys::barrier::PthreadBarrier;
 use vestal_sys::clock::{cpu_nanos_of, monotonic_nanos};
 use vestal_sys::event::{TimerFd, sleep_until};
-use vestal_sys::perf::TaskClock;
 use vestal_sys::sched::enter_real_time;
 use vestal_sys::stamp::StampCounter;
 use vestal_sys::timer::SignalTimer;
@@ -37,6 +38,9 @@ pub struct Primitive {
 pub const SWITCH: &str = "futex wake with switch, same CPU";
 /// What a thread loses whose CPU serves the timer of a less urgent one: its name.
 pub const RELEASE: &str = "release of a less urgent thread";
+
+/// What a job costs of which the kernel's own trace is told: its name.
+pub const MARKS: &str = "trace marker, begin and end";
 
 /// How much is measured. Whatever is rare is found less often by less of it: then a largest value, and a 99th percentile, are
 /// smaller than they would be.
@@ -97,12 +101,8 @@ fn table(
     effort: Effort,
 ) -> io::Result<Vec<Primitive>> {
     let mut rows = Vec::new();
-    let mut row = |name, cost: Histogram| {
-        rows.push(Primitive {
-            name,
-            cost: cost.summary(),
-        });
-    };
+    let mut summed = |name, cost| rows.push(Primitive { name, cost });
+    let mut row = |name, cost: Histogram| summed(name, cost.summary());
     for (monitor, name) in [
         (Monitor::Perf, "budget overshoot: perf"),
         (Monitor::Manager, "budget overshoot: manager"),
@@ -127,12 +127,15 @@ fn table(
         clock_reads(blocked.tid(), effort),
     );
     blocked.end();
-    armings(perf, effort, &mut row)?;
+    row("arm and disarm: posix-timer", arming_in_ticks(effort)?);
     row("clock_gettime", readings(monotonic_nanos, effort));
     if let Some(counter) = StampCounter::find() {
         row("time stamp counter", readings(|| counter.ticks(), effort));
     }
     row("trace record", trace_records(effort.rounds()));
+    if let Some(marks) = trace_marks(effort.rounds()) {
+        row(MARKS, marks);
+    }
     row(SWITCH, ping_pong(cpu, effort)?);
     row(RELEASE, releases(cpu, effort)?);
     row("eventfd to epoll, same CPU", event(cpu, effort)?);
@@ -151,6 +154,8 @@ fn table(
     if let Some(other) = other {
         between(other, effort, &mut row)?;
     }
+    watching::armings(perf, (cpu, MIDDLE), effort, &mut summed)?;
+    watching::round_trips(perf, cpu, effort, &mut summed)?;
     sched::set_other(sched::own_tid())?;
     Ok(rows)
 }
@@ -175,7 +180,7 @@ fn between(
     row("eventfd to epoll, other CPU", event(other, effort)?);
     row(
         "stop a running thread on another CPU",
-        stops(other, effort)?,
+        stops(other, effort, 0)?,
     );
     let spin = SpinBarrier::default();
     row(
@@ -228,35 +233,13 @@ fn readings(read: impl Fn() -> u64, effort: Effort) -> Histogram {
     costs
 }
 
-/// What monitors of budgets are armed with when a job begins, and disarmed when it ends.
-fn armings(
-    perf: bool,
-    effort: Effort,
-    row: &mut impl FnMut(&'static str, Histogram),
-) -> io::Result<()> {
-    let own = sched::own_tid();
-    if perf {
-        let counter = TaskClock::of_this_thread(own)?;
-        let arm = || {
-            counter.start(PATIENCE_NANOS);
-            counter.stop();
-        };
-        row("arm and disarm: perf", timed(effort.rounds(), |_| arm()));
-    }
-    for (timer, name) in [
-        (SignalTimer::wall(own)?, "arm and disarm: wall timer"),
-        (
-            SignalTimer::cpu_time_of_this_thread(own, 0)?,
-            "arm and disarm: posix-timer",
-        ),
-    ] {
-        let arm = || {
-            timer.set(PATIENCE_NANOS);
-            timer.set(0);
-        };
-        row(name, timed(effort.rounds(), |_| arm()));
-    }
-    Ok(())
+/// A timer on the thread's CPU time, which the kernel looks at in its tick only: no register is set.
+fn arming_in_ticks(effort: Effort) -> io::Result<Histogram> {
+    let timer = SignalTimer::cpu_time_of_this_thread(sched::own_tid(), 0)?;
+    Ok(timed(effort.rounds(), |_| {
+        timer.set(PATIENCE_NANOS);
+        timer.set(0);
+    }))
 }
 
 fn sleeps(
@@ -445,28 +428,56 @@ fn event(cpu: usize, effort: Effort) -> io::Result<Histogram> {
     Ok(costs)
 }
 
+/// What [`measure`] finds of stopping a thread on another CPU, where each thread that waits for that CPU begins so many nanoseconds late:
+/// as if others had the CPU that it starts on.
+///
+/// # Errors
+/// As [`measure`]; and if the process may use one CPU only.
+pub fn stops_of_late_threads(late: u64) -> Result<Summary, RunError> {
+    let rights = Rights::probe();
+    let cpu = cpu_for(&rights, 3, None)?;
+    let mut others = rights.processors.iter().map(|processor| processor.0);
+    let other = others.find(|&other| other != cpu);
+    measured(thread::spawn(move || {
+        enter_real_time(Processor(cpu), MIDDLE)?;
+        let other = other.ok_or_else(|| io::Error::other("there is one CPU only"))?;
+        let found = stops(other, Effort::Quick, late)?;
+        sched::set_other(sched::own_tid())?;
+        Ok(found.summary())
+    }))
+    .map_err(system("measure the primitives"))
+}
+
 /// From the call that lowers the priority of a thread running on `cpu` to the first instruction of
-/// the thread that waited for that CPU.
-fn stops(cpu: usize, effort: Effort) -> io::Result<Histogram> {
+/// the thread that waited for that CPU, which begins `late`.
+fn stops(cpu: usize, effort: Effort, late: u64) -> io::Result<Histogram> {
     let mut costs = Histogram::default();
     // Short ones, so that the CPU gets its rest in between.
     for _ in 0..effort.sleeps() / 3 {
         let running = Helper::start(cpu, HIGH, Helper::spin)?;
-        let words = Arc::new(AtomicU64::new(0));
-        let began = Arc::clone(&words);
+        let (ready, words) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU64::new(0)));
+        let (is_ready, began) = (Arc::clone(&ready), Arc::clone(&words));
         let waiting = thread::spawn(move || {
+            sleep_until(monotonic_nanos() + late);
             // In this order: outside the real-time class it would never leave the CPU it is sent to.
             sched::set_fifo(sched::own_tid(), MIDDLE)?;
+            is_ready.store(1, Ordering::SeqCst);
             sched::pin_to(cpu)?;
             began.store(monotonic_nanos(), Ordering::SeqCst);
             sched::set_other(sched::own_tid())
         });
+        // Outside the real-time class it would get nothing of this CPU while this thread looks for it, until RT throttling or
+        // the kernel's server for ordinary threads lets it, almost a second later.
+        let patience = monotonic_nanos() + PATIENCE_NANOS / 4;
+        while ready.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
+            sleep_until(monotonic_nanos() + SLEEP_NANOS / 10);
+        }
         sleep_until(monotonic_nanos() + SLEEP_NANOS);
         let before = monotonic_nanos();
-        let premature = words.load(Ordering::SeqCst) != 0;
+        let premature = words.load(Ordering::SeqCst) != 0 || ready.load(Ordering::SeqCst) == 0;
         sched::set_fifo(running.tid(), LOW)?;
-        let patience = before + PATIENCE_NANOS;
-        while words.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {}
+        let patience = before + PATIENCE_NANOS / 4;
+        while !premature && words.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {}
         let noticed = words.load(Ordering::SeqCst);
         running.end();
         measured(waiting)?;

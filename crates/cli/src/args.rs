@@ -213,7 +213,8 @@ pub(crate) struct RunArgs {
     pub(crate) mechanism: Option<String>,
     /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer and reads the
     /// thread's clock, again after TIME at the earliest [30us], remainder sets it anew after preemptions, when it stood still, heartbeat
-    /// reads clocks every TIME [1ms], posix-timer waits for the kernel's tick [default: perf; managed: manager]
+    /// reads clocks every TIME [1ms], posix-timer waits for the kernel's tick [default: manager if managed, or if
+    /// a trial finds it clearly cheaper to arm, else perf]
     #[arg(
         long,
         value_name = "perf|manager[=TIME]|remainder[=TIME]|heartbeat[=TIME]|posix-timer"
@@ -248,6 +249,10 @@ pub(crate) struct RunArgs {
     /// deadline, or a job of a frame table that was dropped for nothing; without this that is 5
     #[arg(long)]
     pub(crate) tolerate_stolen_time: bool,
+    /// Write each beginning and end of a job, and each mode change, into the kernel's own trace
+    /// (/sys/kernel/tracing/trace_marker): some microseconds a job
+    #[arg(long)]
+    pub(crate) trace_marker: bool,
     /// Show what happens while it happens, at a terminal; needs a build with the feature `watch`
     #[arg(long)]
     pub(crate) watch: bool,

@@ -11,6 +11,8 @@ mod devices;
 mod frames;
 #[path = "real/io_amc.rs"]
 mod io_amc;
+#[path = "real/kernel_view.rs"]
+mod kernel_view;
 #[path = "real/overheads.rs"]
 mod overheads;
 #[path = "real/servers.rs"]

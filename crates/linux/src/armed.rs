@@ -1,6 +1,7 @@
 //! The budget monitor of a worker.
 
 use crate::monitor::Monitor;
+use crate::scarce::{Resource, making};
 use crate::sys::{self, Tid};
 
 /// The armed monitor of one worker.
@@ -21,12 +22,16 @@ impl Armed {
     ) -> std::io::Result<Option<Self>> {
         use sys::{perf::TaskClock, timer::SignalTimer};
         let armed = match kind {
-            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
+            Monitor::Perf => Self::Perf(
+                TaskClock::of_this_thread(manager).map_err(making(Resource::PerfCounter))?,
+            ),
             Monitor::Manager | Monitor::Remainder => {
-                Self::Wall(SignalTimer::wall_tagged(manager, tag)?)
+                let timer = SignalTimer::wall_tagged(manager, tag);
+                Self::Wall(timer.map_err(making(Resource::Timer))?)
             }
             Monitor::PosixTimer => {
-                Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager, tag)?)
+                let timer = SignalTimer::cpu_time_of_this_thread(manager, tag);
+                Self::CpuTime(timer.map_err(making(Resource::Timer))?)
             }
             Monitor::Heartbeat => return Ok(None),
         };

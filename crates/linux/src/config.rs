@@ -5,6 +5,7 @@ mod choices;
 use crate::monitor::Monitor;
 use crate::pace::BOUND;
 pub use choices::{Dispatcher, Mechanism, Termination};
+use std::path::PathBuf;
 use vestal_core::{Duration, Service, TaskConfiguration};
 
 /// What reading clocks, switching threads and a timer interrupt add to a job.
@@ -40,6 +41,10 @@ pub struct Config {
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::report::CpuReport::monitor`] says so.
     pub monitor: Monitor,
+    /// Whether a run may take [`Monitor::Manager`] where `monitor` is [`Monitor::Perf`] and a trial on the CPU finds that to arm costs
+    /// clearly more: [`crate::report::CpuReport::monitor_choice`] says what it took. The trial takes 30 ms, and only workers
+    /// that arm monitors themselves have a choice: under native dispatch, with [`Mechanism::Vestal`], where limits are enforced.
+    pub chooses_monitor: bool,
     /// When jobs that lost their priorities come to their end.
     pub termination: Termination,
     /// The period T_M of [`Monitor::Heartbeat`], within [`HEARTBEAT_RANGE`](crate::HEARTBEAT_RANGE).
@@ -47,6 +52,9 @@ pub struct Config {
     /// The least that a monitor waits before it looks at a job again, however little that has left of its budget; within
     /// [`BOUND_RANGE`](crate::BOUND_RANGE). Sigrist et al. (RTAS 2015, Eq. 8).
     pub bound: Duration,
+    /// Where workers write when a job begins and ends, and managers when the mode changes, so that it stands in the kernel's own trace: see
+    /// [`trace_marker`](crate::trace_marker). Two system calls a job. With frame tables modes are not written.
+    pub trace_marker: Option<PathBuf>,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For the n tasks of a CPU n + 3 of
     /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
     /// tasks, with [`Mechanism::Sigrist2015`] 6.
@@ -77,9 +85,11 @@ impl Config {
             mechanism: Mechanism::Vestal,
             dispatcher: Dispatcher::Shared,
             monitor: Monitor::Perf,
+            chooses_monitor: false,
             termination: Termination::Immediate,
             heartbeat: Duration::from_millis(1),
             bound: BOUND,
+            trace_marker: None,
             priorities: (1, 98),
             tolerance: None,
             calibrate: true,

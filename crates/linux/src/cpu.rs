@@ -148,9 +148,26 @@ impl Cpu {
         self.question.ask();
     }
 
+    /// The job with this number of `task` begins on the calling thread.
+    pub(crate) fn begin_job(&self, task: TaskId, sequence: u64) {
+        if let Some(marker) = &self.run.marker
+            && let Ok(task) = self.tasks.of(task)
+        {
+            marker.begin_job(&task.name, sequence);
+        }
+        self.pause_preempted(task);
+    }
+
+    /// The body of a job that began so has returned.
+    pub(crate) fn end_job(&self) {
+        if let Some(marker) = &self.run.marker {
+            marker.end_job();
+        }
+    }
+
     /// With a monitor that keeps the remainder: a job of `task` begins, and that of the job that it took the CPU from
     /// stands still.
-    pub(crate) fn pause_preempted(&self, task: TaskId) {
+    fn pause_preempted(&self, task: TaskId) {
         #[cfg(feature = "real")]
         if self.injected.lets_monitors_run_on() {
             return;

@@ -3,7 +3,9 @@
 mod message;
 
 use crate::decider::NoScheduler;
+use crate::marker;
 use crate::rights::Refusal;
+use crate::scarce;
 use crate::sys::Processor;
 pub(crate) use message::message_of;
 use std::fmt;
@@ -31,6 +33,24 @@ pub enum RunError {
     Scheduler(NoScheduler),
     /// Tasks or a setting that this world, or native dispatch, cannot carry out.
     Unsupported(String),
+    /// More tasks on a CPU than SCHED_FIFO priorities for them.
+    TooManyTasks {
+        /// How many there are, and of which CPU.
+        tasks: String,
+        /// How many priorities they need.
+        needed: usize,
+        /// Whether that is so because the kernel dispatches, and each task has a priority of its own.
+        native: bool,
+        /// The lowest and the highest that was given.
+        given: (u8, u8),
+    },
+    /// The kernel's trace marker cannot be written.
+    NoTraceMarker {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What opening it said.
+        source: io::Error,
+    },
     /// The machine, or the process's rights on it, are not enough. All reasons are listed.
     Refused(Vec<Refusal>),
     /// Another process has a run on this CPU.
@@ -70,13 +90,41 @@ impl RunError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Scheduler(_) | Self::Unsupported(_) => ErrorKind::BadInput,
+            Self::Scheduler(_) | Self::Unsupported(_) | Self::TooManyTasks { .. } => {
+                ErrorKind::BadInput
+            }
             Self::Refused(_)
+            | Self::NoTraceMarker { .. }
             | Self::CpuBusy { .. }
             | Self::AlreadyRunning
             | Self::System { .. } => ErrorKind::MachineCannot,
             Self::BodyPanicked { .. } => ErrorKind::BodyFailed,
             Self::ManagerPanicked { .. } | Self::ManagerHung => ErrorKind::Internal,
+        }
+    }
+
+    /// Options and commands that mend it, where a run needs more of something than the system gives: none for other errors. A
+    /// refusal has remedies of its own.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<String> {
+        match self {
+            Self::System { source, .. } => scarce::remedies(source),
+            Self::NoTraceMarker { path, source } => marker::remedies(path, source),
+            Self::TooManyTasks { native, .. } => {
+                let managed =
+                    "--dispatch managed, which takes four priorities for any number of tasks";
+                let wider = "--rt-priority 1-99, or --cpus with more CPUs for the same tasks";
+                let managed = native.then(|| managed.to_owned());
+                managed.into_iter().chain([wider.to_owned()]).collect()
+            }
+            Self::Scheduler(_)
+            | Self::Unsupported(_)
+            | Self::Refused(_)
+            | Self::CpuBusy { .. }
+            | Self::AlreadyRunning
+            | Self::BodyPanicked { .. }
+            | Self::ManagerPanicked { .. }
+            | Self::ManagerHung => Vec::new(),
         }
     }
 
@@ -90,6 +138,15 @@ impl fmt::Display for RunError {
         match self {
             Self::Scheduler(error) => write!(f, "{error}"),
             Self::Unsupported(what) => f.write_str(what),
+            Self::TooManyTasks {
+                tasks,
+                needed,
+                given: (low, high),
+                native: _,
+            } => write!(
+                f,
+                "{tasks} need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given"
+            ),
             Self::Refused(refusals) => {
                 f.write_str("this machine cannot run it:")?;
                 for refusal in refusals {
@@ -97,6 +154,11 @@ impl fmt::Display for RunError {
                 }
                 Ok(())
             }
+            Self::NoTraceMarker { path, source } => write!(
+                f,
+                "the kernel's trace marker {} cannot be written: {source}",
+                path.display()
+            ),
             Self::CpuBusy { processor, lock } => write!(
                 f,
                 "another run has CPU {processor}: two on one CPU miss each other's deadlines\n    mend it with: --cpus and another CPU, or wait for the other run (fuser {} names it)",
@@ -127,8 +189,9 @@ impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Scheduler(error) => Some(error.as_ref()),
-            Self::System { source, .. } => Some(source),
+            Self::System { source, .. } | Self::NoTraceMarker { source, .. } => Some(source),
             Self::Unsupported(_)
+            | Self::TooManyTasks { .. }
             | Self::Refused(_)
             | Self::CpuBusy { .. }
             | Self::AlreadyRunning

@@ -1,15 +1,17 @@
 //! The executive: takes the CPUs of a set with their tasks and bodies, checks that a run is possible, and runs them.
 
+use crate::arming::{ROUNDS, choose};
 use crate::blocking::bottom_half;
 use crate::body::{Bodies, Cancelled, JobContext};
 use crate::calibrate::{Calibration, calibrate};
-use crate::config::{Config, Dispatcher, TaskSpec};
+use crate::config::{Config, Dispatcher, Mechanism, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::{CpuSpec, Decider};
 use crate::device::{Attached, Device};
 use crate::error::RunError;
 use crate::frames::{self, Frames};
 use crate::launch::Launch;
+use crate::marker::Marker;
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, Wish};
 use crate::recording::Recording;
 use crate::report::{Ended, Report};
@@ -22,6 +24,7 @@ use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::{Duration, Level, Service, TaskId};
 
@@ -150,6 +153,13 @@ impl Executive {
         self
     }
 
+    /// Tells the kernel's own trace of jobs: see [`Config::trace_marker`].
+    #[must_use]
+    pub fn marked(mut self, marker: PathBuf) -> Self {
+        self.config.trace_marker = Some(marker);
+        self
+    }
+
     /// Gives all CPUs the scheduler of a frame table: each of them is [`CpuSpec::common`], and has the tasks whose places
     /// are there. Monitor, termination and heartbeat of the configuration are not used, and nothing is enforced
     /// but the order. With [`Mechanism::Sigrist2015`](crate::Mechanism::Sigrist2015) the threads are those of the paper, its checker
@@ -190,9 +200,10 @@ impl Executive {
     /// [`RunError`]; nothing has run unless it says so.
     pub fn run(mut self, span: Duration) -> Result<Report, RunError> {
         let rights = Rights::probe();
-        let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
+        let (_alone, mut plan) = (Alone::claim()?, self.prepare(&rights)?);
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
         let processors = processors.chain(plan.beside.dispatcher);
+        self.check_marker()?;
         let _locks = CpuLock::claim_all(processors).map_err(no_cpu)?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
@@ -203,6 +214,9 @@ impl Executive {
         let _suspension = slices.then(SuspensionSignal::take_over).transpose();
         let _suspension =
             _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
+        for cpu in &mut plan.cpus {
+            self.choose_monitor(cpu)?;
+        }
         let calibrations = plan.cpus.iter().map(|cpu| self.calibrate(cpu, &rights));
         let calibrations = calibrations.collect::<Result<_, _>>()?;
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
@@ -310,6 +324,36 @@ impl Executive {
         LockedMemory::lock()
             .map(Some)
             .map_err(RunError::system("lock the process's memory"))
+    }
+
+    /// Whether the kernel's trace can be told of jobs, if it is to be.
+    fn check_marker(&self) -> Result<(), RunError> {
+        let Some(path) = &self.config.trace_marker else {
+            return Ok(());
+        };
+        let refused = |source| RunError::NoTraceMarker {
+            path: path.clone(),
+            source,
+        };
+        Marker::open(path).map(drop).map_err(refused)
+    }
+
+    /// Gives a CPU whose lock is held the cheaper monitor, if it may be another one than was asked for.
+    fn choose_monitor(&self, cpu: &mut CpuPlan) -> Result<(), RunError> {
+        let config = &self.config;
+        let arms_itself = !cpu.asked.managed && config.mechanism == Mechanism::Vestal;
+        if !config.chooses_monitor || !config.enforce || !arms_itself || self.frames.is_some() {
+            return Ok(());
+        }
+        let low = i32::from(config.priorities.0);
+        let choice = choose(cpu.monitor, cpu.processor.0, low, ROUNDS);
+        let failed = RunError::system("try out what it costs to arm a monitor");
+        let Some(choice) = choice.map_err(failed)? else {
+            return Ok(());
+        };
+        cpu.monitor = choice.monitor;
+        cpu.choice = Some(choice);
+        Ok(())
     }
 
     fn calibrate(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Calibration, RunError> {

@@ -15,11 +15,13 @@ use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
 use crate::monitor::Monitor;
+use crate::let_go::{Waiting, let_go};
 use crate::notes::{NoteReader, channel};
 use crate::plan::{BesidePlan, CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
-    Beginning, Consumer, FrameEvidence, Gathered, Gatherer, Lane, Last, Recording, Rings, Tracer,
+    Beginning, Consumer, FrameEvidence, Gathered, Gatherer, Lane, Last, Recording, Rings, Start,
+    Tracer,
 };
 use crate::report::Report;
 use crate::run::Run;
@@ -94,7 +96,7 @@ impl Launch {
             true => tolerance,
             false => Service::ZERO,
         };
-        let consumer = recording.map(|recording| self.begin(recording, granularity));
+        let consumer = recording.map(|recording| self.begin(recording, granularity, &run));
         let consumer = consumer.transpose()?;
         let is_recorded = consumer.is_some();
         let (mut drafts, mut lanes) = (Vec::new(), Vec::new());
@@ -120,6 +122,7 @@ impl Launch {
             .iter()
             .map(|cpu| Observer::new(cpu.processor.0))
             .collect();
+        run.name_threads(going.threads.known());
         go(&run, &cpus, span);
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
@@ -167,6 +170,7 @@ impl Launch {
                 calibration: *calibration,
                 limits: plan.asked.limits.clone(),
                 fallback: plan.fallback.clone(),
+                choice: plan.choice.clone(),
                 manager,
                 account,
                 stuck: of_cpu(stuck, index),
@@ -198,10 +202,12 @@ impl Launch {
         &self,
         recording: Recording,
         granularity: Service,
+        run: &Arc<Run>,
     ) -> Result<Box<Consumer>, RunError> {
         let known = self.plan.cpus.len() - usize::from(self.has_own_dispatcher());
         let beginning = Beginning {
             granularity,
+            start: Start::of(Arc::clone(run)),
             // Those of the set.
             processors: self
                 .plan
@@ -278,8 +284,7 @@ impl Launch {
         let tasks = Tasks::new(tasks.collect());
         let terms = Terms {
             monitor: plan.monitor,
-            heartbeat_nanos: (plan.monitor == Monitor::Heartbeat)
-                .then(|| config.heartbeat.as_nanos()),
+            heartbeat_nanos: plan.monitor.beats().then(|| config.heartbeat.as_nanos()),
             bound_nanos: config.bound.as_nanos(),
             has_job_budgets: !plan.asked.budgets_outlive_jobs,
             stops_at_own_limit: plan.asked.stops_at_own_limit,
@@ -482,7 +487,8 @@ impl Starting<'_> {
                 trace,
             };
             let place = (usize::from(self.cpu.id.0), index);
-            let name = format!("{}{index}", self.prefix);
+            let task = self.cpu.tasks.get(index);
+            let name = task.map_or_else(String::new, |task| task.name.clone());
             let (set_up, main) = (Worker::set_up, Worker::main);
             self.threads
                 .start(&name, Some(place), worker, set_up, main)?;

@@ -2,7 +2,9 @@
 
 mod pair;
 
+pub use crate::arming::{BUDGET_NANOS, arming_cost};
 pub use crate::calibrate::calibrate;
+pub use crate::marker::trace_marks;
 pub use crate::skew::clock_skew;
 pub use pair::{Met, Pair};
 

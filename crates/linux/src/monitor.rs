@@ -23,6 +23,11 @@ pub enum Monitor {
 }
 
 impl Monitor {
+    /// Whether it looks at intervals, whether there is a reason or not.
+    pub(crate) const fn beats(self) -> bool {
+        matches!(self, Self::Heartbeat)
+    }
+
     /// The name on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {

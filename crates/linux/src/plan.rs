@@ -1,5 +1,6 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
+use crate::arming::MonitorChoice;
 use crate::config::{Config, Dispatcher, Mechanism, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::decider::{CpuSpec, Decider, RunScheduler, limits_of};
 use crate::device::{Attached, twice};
@@ -70,6 +71,8 @@ pub(crate) struct CpuPlan {
     pub(crate) manager: i32,
     pub(crate) monitor: Monitor,
     pub(crate) fallback: Option<String>,
+    /// Why it is that monitor, if the run chose it.
+    pub(crate) choice: Option<MonitorChoice>,
     /// What its decider asks for.
     pub(crate) asked: Asked,
 }
@@ -341,6 +344,7 @@ impl Draft {
                 "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
                     .to_owned()
             }),
+            choice: None,
             asked: self.asked,
         }
     }
@@ -504,9 +508,12 @@ impl CpuTasks {
         let room = (usize::from(high) + 1).saturating_sub(usize::from(low));
         if low == 0 || high > 99 || needed > room {
             let of = cpu.map_or_else(String::new, |cpu| format!(" of CPU {} of the set", cpu.0));
-            return Err(RunError::Unsupported(format!(
-                "{count} tasks{of} need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given"
-            )));
+            return Err(RunError::TooManyTasks {
+                tasks: format!("{count} tasks{of}"),
+                needed,
+                native: !asked.managed,
+                given: (low, high),
+            });
         }
         if asked.managed {
             // Above the suspended ones.

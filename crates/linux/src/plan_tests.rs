@@ -108,8 +108,16 @@ fn workers_get_distinct_priorities_in_task_order_and_the_first_of_equals_goes_fi
 fn more_tasks_than_priorities_are_refused_with_the_numbers() {
     let mut many = executive(&[spec(1, 100, &[1]), spec(2, 100, &[1])]);
     many.config.priorities = (1, 4);
-    let message = many.check(&able()).unwrap_err().to_string();
+    let error = many.check(&able()).unwrap_err();
+    let message = error.to_string();
     assert!(message.contains("5 SCHED_FIFO priorities"), "{message}");
+    // Under managed dispatch they need no more than few of them do.
+    let remedies = error.remedies();
+    assert!(
+        remedies[0].starts_with("--dispatch managed"),
+        "{remedies:?}"
+    );
+    assert!(remedies[1].starts_with("--rt-priority"), "{remedies:?}");
     many.config.priorities = (1, 5);
     many.check(&able()).unwrap();
 }

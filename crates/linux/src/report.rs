@@ -1,6 +1,7 @@
 //! What a run has to say.
 
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
+use crate::arming::MonitorChoice;
 use crate::barrier::Barrier;
 use crate::config::Mechanism;
 pub use crate::detections::Detections;
@@ -155,6 +156,8 @@ pub struct CpuReport {
     pub monitor: Monitor,
     /// Why another monitor than the one asked for was used, if so.
     pub monitor_fallback: Option<String>,
+    /// Why it was used, if the run chose it: see [`crate::Config::chooses_monitor`].
+    pub monitor_choice: Option<MonitorChoice>,
     /// What that did; `None` where nothing was enforced, where budgets outlive jobs, and with [`Mechanism::Huang2014`].
     pub monitoring: Option<MonitoringReport>,
     /// Whether limits were enforced.

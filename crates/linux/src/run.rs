@@ -2,6 +2,7 @@
 //!
 //! | word | written by | read by |
 //! |---|---|---|
+//! | `threads` | who starts the run, when all have been started | who records the run |
 //! | `epoch`, `end` | who starts the run, before any CPU begins | all |
 //! | `stop` | the first thread that finds a reason to end the run | managers, the watchdog, who started the run |
 //! | `watchdog` | the watchdog when it leaves | who started the run |
@@ -9,9 +10,12 @@
 //! All else is in the block of one CPU. So between the beginning of a run and its end no two CPUs write to one word.
 
 use crate::config::{Config, Termination};
+use crate::marker::Marker;
 use crate::meter::Account;
+use crate::started::StartedThread;
 use crate::sys;
 use crate::words::{Cause, Latest, Stop};
+use std::sync::OnceLock;
 use vestal_core::Instant;
 
 /// A whole run.
@@ -24,6 +28,10 @@ pub(crate) struct Run {
     pub(crate) end: Latest<u64>,
     /// What the watchdog used.
     pub(crate) watchdog: Account,
+    /// Where the kernel's trace is told of jobs, if it is.
+    pub(crate) marker: Option<Marker>,
+    /// Its threads, once all have been started.
+    pub(crate) threads: OnceLock<Vec<StartedThread>>,
     stop: Stop,
 }
 
@@ -34,8 +42,20 @@ impl Run {
             epoch: Latest::default(),
             end: Latest::default(),
             watchdog: Account::default(),
+            // It could be opened when the run was asked for.
+            marker: config
+                .trace_marker
+                .as_deref()
+                .and_then(|path| Marker::open(path).ok()),
+            threads: OnceLock::new(),
             stop: Stop::default(),
         }
+    }
+
+    /// Who runs it; to be called before it begins.
+    pub(crate) fn name_threads(&self, known: &[StartedThread]) {
+        // Once for each run.
+        let _ = self.threads.set(known.to_vec());
     }
 
     /// The clock when it began.

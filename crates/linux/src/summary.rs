@@ -1,6 +1,7 @@
 //! Puts the notes of all threads together.
 
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
+use crate::arming::MonitorChoice;
 use crate::calibrate::Calibration;
 use crate::config::Mechanism;
 use crate::control::ManagerRecord;
@@ -35,6 +36,7 @@ pub(crate) struct MeasuredCpu {
     /// By task, the limits that its jobs can have, and the level of each.
     pub(crate) limits: Vec<Vec<(Level, Service)>>,
     pub(crate) fallback: Option<String>,
+    pub(crate) choice: Option<MonitorChoice>,
     pub(crate) manager: ManagerRecord,
     pub(crate) account: Account,
     /// Indices of the tasks whose workers did not come back.
@@ -108,6 +110,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         preemptions: totals.used.involuntary,
         monitor: cpu.terms.monitor,
         monitor_fallback: measured.fallback.clone(),
+        monitor_choice: measured.choice.clone(),
         monitoring: monitoring_report(cpu, manager),
         enforced: cpu.terms.duties.enforces,
         inversions: cpu.planned.as_ref().map(Planned::inversions),

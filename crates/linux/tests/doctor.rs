@@ -11,7 +11,7 @@ use vestal_core::Service;
 use vestal_linux::doctor::{
     Basis, BudgetProbe, Facts, Finding, GapProbe, Probes, State, Verdict, WakeUpProbe, judge,
 };
-use vestal_linux::{Monitor, Summary};
+use vestal_linux::{ArmingCost, Monitor, MonitorChoice, Summary};
 
 fn machine(name: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -274,6 +274,7 @@ fn summary(p99: u64) -> Summary {
         min: p99 / 4,
         mean: 0.0,
         median: p99 / 2,
+        p90: p99 / 2,
         p99,
         max: p99,
         sum: p99,
@@ -297,7 +298,45 @@ fn probes(nanos: u64) -> Probes {
             monitor: Monitor::Perf,
             overshoot: Ok(summary(nanos)),
         }],
+        monitor: Ok(MonitorChoice {
+            tried: vec![
+                arming(Monitor::Perf, nanos),
+                arming(Monitor::Manager, nanos / 2),
+            ],
+            monitor: Monitor::Manager,
+        }),
     }
+}
+
+fn arming(monitor: Monitor, nanos: u64) -> ArmingCost {
+    ArmingCost {
+        monitor,
+        next: summary(2 * nanos),
+        behind: summary(nanos / 5),
+    }
+}
+
+#[test]
+fn what_a_run_takes_by_default_is_said_with_what_both_monitors_cost() {
+    let facts = Facts::read(&machine("bench"), None);
+    let findings = judge(&facts, Some(&probes(23_140)));
+    let monitor = found(&findings, "monitor");
+    assert_eq!(
+        (monitor.state, monitor.basis),
+        (State::Good, Basis::Measured)
+    );
+    assert_eq!(
+        monitor.found,
+        "manager: perf takes 23.2 us a job, 2.4 behind an earlier timer; manager takes 11.6 us a job, 1.2 behind an earlier timer"
+    );
+    let refused = Probes {
+        monitor: Err("perf_event_open is refused".to_owned()),
+        ..probes(23_140)
+    };
+    let findings = judge(&facts, Some(&refused));
+    let monitor = found(&findings, "monitor");
+    assert_eq!(monitor.state, State::Unknown);
+    assert!(monitor.found.contains("refused"), "{monitor:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What `doctor` finds about a machine.
 
 use crate::Format;
+use crate::run::Arming;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +119,12 @@ pub struct Measured {
     pub gaps: Option<Gaps>,
     /// By how much budgets were exceeded when that was noticed, by monitor.
     pub budgets: Vec<Budget>,
+    /// What it costs to watch a budget, by monitor; empty if that was not measured.
+    #[serde(default)]
+    pub arming: Vec<Arming>,
+    /// The monitor that `run` takes if nobody asks for one, where the kernel dispatches; null if that was not measured.
+    #[serde(default)]
+    pub monitor: Option<String>,
 }
 
 /// How late a thread wakes.

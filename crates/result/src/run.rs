@@ -5,7 +5,8 @@ mod own;
 
 pub use device::{DeviceRow, DroppedEvents};
 pub use own::{
-    BusyPeriods, ClockSkew, Detected, Monitoring, Reaction, ThreadCost, ThreadCosts, Wakeups,
+    Arming, BusyPeriods, ClockSkew, Detected, MonitorChoice, Monitoring, Reaction, ThreadCost,
+    ThreadCosts, Wakeups,
 };
 
 use crate::analysis::{Analysis, Verdict};
@@ -515,6 +516,9 @@ pub struct Enforced {
     pub observed_only: bool,
     /// What watched budgets.
     pub monitor: String,
+    /// By CPU of the set why that one, where nobody asked for one.
+    #[serde(default)]
+    pub monitor_choices: Vec<MonitorChoice>,
     /// What that did, of all CPUs; null where nothing was enforced, and where managers handle each job anyway.
     #[serde(default)]
     pub monitoring: Option<Monitoring>,
@@ -527,6 +531,12 @@ pub struct Enforced {
     pub overruns_noticed: u64,
     /// The median of what was executed beyond limits.
     pub overshoot_median_ns: u64,
+    /// Its 90th percentile.
+    #[serde(default)]
+    pub overshoot_p90_ns: u64,
+    /// Its 99th percentile.
+    #[serde(default)]
+    pub overshoot_p99_ns: u64,
     /// The most that was executed beyond a limit.
     pub overshoot_max_ns: u64,
     /// How many overruns were noticed later than the granularity says: with a heartbeat than that, and than its period.

@@ -110,9 +110,10 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
     );
     let thread = json!({"cpu_ns": 1, "voluntary": 2, "involuntary": 3});
     let mut real = simulated.clone();
-    let enforced = json!({
+    let mut enforced = json!({
         "dispatch": "native", "inversions": null, "mechanism": "vestal", "observed_only": false,
-        "monitor": "perf", "monitoring": {"activations": 9, "without_cpu": 1, "per_job_max": 2, "beyond_bound": null,
+        "monitor": "perf",
+        "monitoring": {"activations": 9, "without_cpu": 1, "per_job_max": 2, "beyond_bound": null,
             "detected": {"first": 5, "second": 3, "later": 1}}, "granularity_ns": null, "tolerance_ns": 1, "overruns_noticed": 0,
         "overshoot_median_ns": 0, "overshoot_max_ns": 0, "noticed_late": 0, "held": null,
         "held_in_vain": null, "clock_skew": {"monotonic_ns": 99, "tsc_ns": null}, "records": null, "records_lost": 0, "server_granularity_ns": 1,
@@ -124,6 +125,11 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
         },
         "busy_periods": {"count": 1, "median_ns": 1, "mean_ns": 1, "max_ns": 1, "switches": 1}
     });
+    // One macro has not room for all.
+    enforced["overshoot_p90_ns"] = json!(1);
+    enforced["overshoot_p99_ns"] = json!(2);
+    enforced["monitor_choices"] =
+        json!([{"why": "cheaper", "tried": [{"monitor": "perf", "next_ns": 3, "behind_ns": 2}]}]);
     let object = real.as_object_mut().unwrap();
     object.extend(enforced.as_object().unwrap().clone());
     let read: Machine = serde_json::from_value(real.clone()).unwrap();

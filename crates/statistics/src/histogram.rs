@@ -38,6 +38,8 @@ pub struct Summary {
     pub mean: f64,
     /// The median: that of a [`Histogram`], so up to 1/64 above it.
     pub median: u64,
+    /// The 90th percentile, likewise.
+    pub p90: u64,
     /// The 99th percentile, likewise.
     pub p99: u64,
     /// The largest.
@@ -47,7 +49,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of both sets of values. Their median and their 99th percentile are not known any more: the larger
+    /// The summary of both sets of values. Their median and their other percentiles are not known any more: the larger
     /// of the two is given, and that of all values is at most that.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
@@ -61,6 +63,7 @@ impl Summary {
             min: self.min.min(other.min),
             mean: (self.mean * own + other.mean * theirs) / (own + theirs),
             median: self.median.max(other.median),
+            p90: self.p90.max(other.p90),
             p99: self.p99.max(other.p99),
             max: self.max.max(other.max),
             sum: self.sum.saturating_add(other.sum),
@@ -145,6 +148,7 @@ impl Histogram {
             min,
             mean: spread.sum() as f64 / spread.count() as f64,
             median: self.percentile(500).unwrap_or(max),
+            p90: self.percentile(900).unwrap_or(max),
             p99: self.percentile(990).unwrap_or(max),
             max,
             sum: u64::try_from(spread.sum()).unwrap_or(u64::MAX),
@@ -168,7 +172,7 @@ mod tests {
         let exact = |summary: Summary| (summary.count, summary.min, summary.max, summary.sum);
         assert_eq!(exact(joint), exact(all));
         assert!((joint.mean - all.mean).abs() < 1e-9);
-        assert!(joint.median >= all.median && joint.p99 >= all.p99);
+        assert!(joint.median >= all.median && joint.p90 >= all.p90 && joint.p99 >= all.p99);
         assert_eq!(joint.median, 9, "that of the few, not of all");
         assert_eq!(of(&few).and(&of(&[])), of(&few));
         assert_eq!(of(&[]).and(&of(&few)), of(&few));
@@ -240,6 +244,7 @@ mod tests {
         assert!((summary.mean - 50_500.0).abs() < 1e-9);
         let within = |found: u64, exact: u64| (exact..=exact + exact / 64).contains(&found);
         assert!(within(summary.p99, 99_000), "{}", summary.p99);
+        assert!(within(summary.p90, 90_000), "{}", summary.p90);
         assert!(within(summary.median, 50_000), "{}", summary.median);
     }
 

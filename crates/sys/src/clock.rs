@@ -10,6 +10,16 @@ pub fn monotonic_nanos() -> u64 {
     nanos_of(clock_gettime(ClockId::Monotonic))
 }
 
+/// `CLOCK_REALTIME` in nanoseconds: the time of day, since 1970.
+pub fn realtime_nanos() -> u64 {
+    nanos_of(clock_gettime(ClockId::Realtime))
+}
+
+/// `CLOCK_BOOTTIME` in nanoseconds: as the monotonic clock, and goes on while the machine is suspended.
+pub fn boottime_nanos() -> u64 {
+    nanos_of(clock_gettime(ClockId::Boottime))
+}
+
 /// The period of the kernel's tick, 1/HZ, in nanoseconds: how often the coarse clock goes on.
 pub fn tick_nanos() -> u64 {
     nanos_of(clock_getres(ClockId::MonotonicCoarse))

@@ -5,10 +5,12 @@
 //! refused, missing ones too: a header is complete or it is none.
 
 mod domains;
+mod origin;
 
 pub use domains::DomainInfo;
+pub use origin::{ClockBase, Origin, ThreadInfo};
 
-use crate::record::SCHEMA;
+use crate::record::{SCHEMA, SCHEMA_WITH_ORIGIN};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -123,6 +125,8 @@ pub struct Header {
     pub judges_misses: bool,
     /// Permits are recorded ([`crate::Recorder::with_permits`]).
     pub records_permits: bool,
+    /// Where in the time of a machine it lies. A header with it has the second version of the format.
+    pub origin: Option<Origin>,
 }
 
 /// Text that is no header.
@@ -160,6 +164,7 @@ impl Header {
             ordered: true,
             judges_misses: false,
             records_permits: false,
+            origin: None,
         }
     }
 
@@ -185,7 +190,7 @@ impl Header {
             }
             text.push('\n');
         };
-        line(&["format", SCHEMA]);
+        line(&["format", self.schema()]);
         line(&["world", self.world.word()]);
         line(&["dispatch", self.dispatch.word()]);
         line(&["policy", &self.policy]);
@@ -222,8 +227,21 @@ impl Header {
         line(&["ordered", yes_no(self.ordered)]);
         line(&["judges_misses", yes_no(self.judges_misses)]);
         line(&["records_permits", yes_no(self.records_permits)]);
+        for fields in self.origin.iter().flat_map(origin::lines) {
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            line(&fields);
+        }
         line(&["task_set", &self.task_set]);
         text
+    }
+
+    /// The version of the format that says all that this header says: the oldest.
+    #[must_use]
+    pub const fn schema(&self) -> &'static str {
+        match self.origin {
+            Some(_) => SCHEMA_WITH_ORIGIN,
+            None => SCHEMA,
+        }
     }
 
     /// The header that is written as this text.
@@ -254,22 +272,32 @@ impl Header {
                 domain_lines.push(number);
             }
         }
-        match SINGLES.iter().find(|key| !seen.contains(*key)) {
-            Some(missing) => Err(HeaderError {
-                line: 0,
-                what: format!("`{missing}` is missing"),
-            }),
+        let of_origin = header.origin.iter().flat_map(|_| origin::SINGLES);
+        let mut wanted = SINGLES.into_iter().chain(of_origin);
+        let whole = |what| HeaderError { line: 0, what };
+        if let Some(missing) = wanted.find(|key| !seen.contains(key)) {
+            return Err(whole(format!("`{missing}` is missing")));
+        }
+        let threads = header.origin.as_ref();
+        let threads = threads.and_then(|origin| origin::misfit(origin, header.tasks.len()));
+        match threads {
+            Some(what) => Err(whole(what)),
             None => header.check_domains(&domain_lines).map(|()| header),
         }
     }
 
     /// Takes in one line; the key, if it may occur only once.
     fn take(&mut self, fields: &[&str], first: bool) -> Result<Option<&'static str>, String> {
-        if first && fields != ["format", SCHEMA] {
-            return Err(format!("expected `format {SCHEMA}`"));
+        if first && fields == ["format", SCHEMA_WITH_ORIGIN] {
+            self.origin = Some(Origin::default());
+        } else if first && fields != ["format", SCHEMA] {
+            return Err(format!(
+                "expected `format {SCHEMA}` or `format {SCHEMA_WITH_ORIGIN}`"
+            ));
         }
         match fields {
             ["format", _] if first => {}
+            other if self.take_of_origin(other)? => {}
             ["world", word] => self.world = one_of(&WORLDS, word)?,
             ["dispatch", word] => self.dispatch = one_of(&DISPATCHES, word)?,
             ["policy", name] => self.policy = (*name).to_owned(),
@@ -312,7 +340,16 @@ impl Header {
             [] => return Err("the line is empty".to_owned()),
         }
         let key = fields.first().copied().unwrap_or_default();
-        Ok(SINGLES.iter().copied().find(|single| *single == key))
+        let mut singles = SINGLES.into_iter().chain(origin::SINGLES);
+        Ok(singles.find(|single| *single == key))
+    }
+
+    /// Takes in one line of the origin; false: it is none, or this version of the format has none.
+    fn take_of_origin(&mut self, fields: &[&str]) -> Result<bool, String> {
+        match &mut self.origin {
+            Some(origin) => origin::take(origin, fields),
+            None => Ok(false),
+        }
     }
 }
 
@@ -435,6 +472,69 @@ mod tests {
         assert_eq!(Header::from_text(&full().to_text()), Ok(full()));
     }
 
+    fn of_a_machine() -> Header {
+        let thread = |tid, name: &str, task| ThreadInfo {
+            tid,
+            name: name.to_owned(),
+            task,
+        };
+        Header {
+            origin: Some(Origin {
+                process: 41,
+                clock: ClockBase {
+                    monotonic: 1_000,
+                    realtime: u64::MAX,
+                    boottime: 2_000,
+                },
+                threads: alloc::vec![
+                    thread(42, "vestal-manager", None),
+                    thread(43, "a\tb", Some(vestal_core::TaskId(0))),
+                ],
+            }),
+            ..full()
+        }
+    }
+
+    #[test]
+    fn where_in_a_machine_s_time_it_was_comes_back_in_the_second_version_of_the_format() {
+        let header = of_a_machine();
+        let text = header.to_text();
+        assert!(text.starts_with("format\tvestal-trace/2\n"), "{text}");
+        assert!(text.contains("\nclock\t1000\t18446744073709551615\t2000\n"));
+        assert!(text.contains("\nthread\t43\ta\\tb\t0\n"), "{text}");
+        assert_eq!(Header::from_text(&text), Ok(header));
+        // What was written before is what is written now.
+        assert!(full().to_text().starts_with("format\tvestal-trace/1\n"));
+    }
+
+    #[test]
+    fn an_origin_is_whole_and_of_its_version_and_its_tasks() {
+        let text = of_a_machine().to_text();
+        let what = |text: &str| Header::from_text(text).unwrap_err().what;
+        for (line, words) in [
+            ("process\t41\n", "`process` is missing"),
+            (
+                "clock\t1000\t18446744073709551615\t2000\n",
+                "`clock` is missing",
+            ),
+        ] {
+            assert!(text.contains(line), "{text}");
+            assert_eq!(what(&text.replace(line, "")), words);
+            assert!(what(&text.replace(line, &line.repeat(2))).contains("twice"));
+        }
+        let first = text.replace("vestal-trace/2", "vestal-trace/1");
+        assert_eq!(what(&first), "`process` with 1 values is not in the schema");
+        let beyond = text
+            .replace("\t0\nthread", "\nthread")
+            .replace("a\\tb\t0", "a\\tb\t1");
+        assert_eq!(
+            what(&beyond),
+            "thread 43 executes a task that is not among the 1"
+        );
+        let cut = text.replace("clock\t1000", "clock\t01000");
+        assert!(what(&cut).contains("whole number"), "{}", what(&cut));
+    }
+
     #[test]
     fn what_is_unknown_twice_or_missing_is_named_with_its_line() {
         let text = full().to_text();
@@ -456,6 +556,7 @@ mod tests {
                 .contains("missing")
         );
         assert!(Header::from_text("").is_err());
+        assert!(Header::from_text("format\tvestal-trace/3\n").is_err());
         assert!(Header::from_text("format\tvestal-trace/2\n").is_err());
     }
 }

@@ -45,7 +45,7 @@ pub mod write;
 
 pub use count::{Counter, Counts};
 pub use domains::{Domains, InDomain, Scope};
-pub use header::{Dispatch, DomainInfo, Header, TaskInfo, World};
+pub use header::{ClockBase, Dispatch, DomainInfo, Header, Origin, TaskInfo, ThreadInfo, World};
 pub use merge::merge;
 pub use record::{DomainId, Edge, Mechanism, Record, Refusal, What};
 pub use recorder::{Recorder, Sink};

@@ -1,17 +1,20 @@
 //! Which primitives are measured: names, counts and order, no times.
 
-use vestal_bench::primitives::{Effort, measure};
+use vestal_bench::primitives::{Effort, MARKS, measure, stops_of_late_threads};
 use vestal_linux::{Clock, Rights};
 use vestal_testkit::machine::{alone, real_time_threads};
 
-const ALWAYS: [&str; 14] = [
+const ALWAYS: [&str; 17] = [
     "budget overshoot: manager",
     "budget overshoot: heartbeat of 1 ms",
     "budget overshoot: posix-timer",
     "priority of a blocked thread",
     "CPU clock of a blocked thread",
-    "arm and disarm: wall timer",
+    "arm and disarm: wall timer, next timer due",
+    "arm and disarm: wall timer, behind another",
     "arm and disarm: posix-timer",
+    "preemption round trip",
+    "preemption round trip: wall timer",
     "clock_gettime",
     "trace record",
     "futex wake with switch, same CPU",
@@ -21,7 +24,12 @@ const ALWAYS: [&str; 14] = [
     "timerfd lateness",
 ];
 
-const WITH_PERF: [&str; 2] = ["budget overshoot: perf", "arm and disarm: perf"];
+const WITH_PERF: [&str; 4] = [
+    "budget overshoot: perf",
+    "arm and disarm: perf, next timer due",
+    "arm and disarm: perf, behind another timer",
+    "preemption round trip: perf",
+];
 
 const WITH_TWO_CPUS: [&str; 7] = [
     "priority of a thread running elsewhere",
@@ -42,6 +50,9 @@ fn all_that_this_machine_has_is_measured() {
     if rights.perf {
         expected.extend(WITH_PERF);
     }
+    if vestal_linux::trace_marker().is_ok() {
+        expected.push(MARKS);
+    }
     if Clock::Tsc.is_there() {
         expected.push("time stamp counter");
     }
@@ -59,5 +70,19 @@ fn all_that_this_machine_has_is_measured() {
     // A fifth of them where it is to be quick.
     let many = rows.iter().filter(|row| row.cost.count >= 1_000);
     assert!(many.count() >= 5, "{rows:?}");
+    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+}
+
+/// A thread that waits for another CPU and has not begun yet, because others have the one that it starts on, is not kept from it by the
+/// thread that measures: that would last until RT throttling ends it.
+#[test]
+fn a_thread_that_begins_late_is_waited_for() {
+    let _alone = alone();
+    if Rights::probe().processors.len() < 2 {
+        return;
+    }
+    let late = stops_of_late_threads(4_000_000).unwrap();
+    assert!(late.count >= 10, "{late:?}");
+    assert!(late.max < 250_000_000, "{late:?}");
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
 }

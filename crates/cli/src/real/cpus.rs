@@ -66,6 +66,7 @@ pub(super) fn config(settings: &Settings, is_managed: bool) -> Config {
         None if is_managed => vestal_linux::Monitor::Manager,
         None => vestal_linux::Monitor::Perf,
     };
+    config.chooses_monitor = settings.monitor.is_none();
     if let Some(pace) = settings.pace_ns.map(Duration::from_nanos) {
         match config.monitor {
             vestal_linux::Monitor::Heartbeat => config.heartbeat = pace,

@@ -303,6 +303,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         preemptions: 0,
         monitor: vestal_linux::Monitor::Manager,
         monitor_fallback: None,
+        monitor_choice: None,
         monitoring: Some(monitoring(figure)),
         enforced: true,
         inversions: Some(figure),

@@ -1,6 +1,7 @@
 //! Between the command line and the examination of this machine.
 
 use super::Wish;
+use super::choice::arming;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::ClockProgress;
@@ -93,6 +94,17 @@ fn measured(probes: &Probes) -> Measured {
                 overshoot_ns: budget.overshoot.as_ref().ok().map(times),
             })
             .collect(),
+        arming: probes
+            .monitor
+            .iter()
+            .flat_map(|choice| &choice.tried)
+            .map(arming)
+            .collect(),
+        monitor: probes
+            .monitor
+            .as_ref()
+            .ok()
+            .map(|choice| choice.monitor.name().to_owned()),
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_bench::primitives::Effort;
-use vestal_linux::{Ended, ErrorKind, Recording, Report, RunError};
+use vestal_linux::{Ended, ErrorKind, Recording, Report, RunError, Start};
 use vestal_policy::{Cluster, Precision, Refusal};
 use vestal_result::bench::Primitive;
 use vestal_result::run::Proof;
@@ -67,6 +67,12 @@ pub(crate) fn execute(
     interrupt::watch()?;
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = cpus::with_devices(session, settings, &devices, &refused)?;
+    if settings.marks {
+        let marker = vestal_linux::trace_marker();
+        let missing = |(path, source)| RunError::NoTraceMarker { path, source };
+        let marker = marker.map_err(|error| failure(session, missing(error)))?;
+        executive = executive.marked(marker);
+    }
     let files = Arc::new(Mutex::new(None));
     let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();
@@ -115,6 +121,13 @@ fn lock(files: &Files) -> MutexGuard<'_, Option<TraceFiles>> {
     files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The traces of a run that has begun; `None`: it has not, or they have begun already.
+fn begin(waiting: &mut Option<(Reserved, Header, Start)>) -> Option<TraceFiles> {
+    let started = waiting.as_ref()?.2.get()?;
+    let (reserved, header, _) = waiting.take()?;
+    Some(reserved.begin_or_fail(&tracing::with_origin(header, started)))
+}
+
 /// What records a run into files, and shows it if it is watched; only when it begins is known what the
 /// header of the files says.
 fn recording(
@@ -136,13 +149,19 @@ fn recording(
             granularity: beginning.granularity,
             ..header
         };
-        *lock(&files) = Some(reserved.begin(&header)?);
+        // When and by whom is said when the run has begun.
+        let mut waiting = Some((reserved, header, beginning.start.clone()));
         let mut view = feed.map(|feed| feed.begin(&beginning.processors));
         Ok(Box::new(move |records: &[Record]| {
-            if let Some(files) = lock(&files).as_mut() {
+            let mut files = lock(&files);
+            if files.is_none() {
+                *files = begin(&mut waiting);
+            }
+            if let Some(files) = files.as_mut() {
                 records.iter().for_each(|record| files.put(*record));
                 files.keep_up();
             }
+            drop(files);
             if let Some(view) = &mut view {
                 view(records);
             }
@@ -214,11 +233,19 @@ pub(super) fn blame(what: String, error: RunError) -> Failure {
         return failure;
     }
     let why = error.to_string();
+    let remedies = error.remedies();
+    let mended = |failure: Failure| {
+        let each = remedies.iter();
+        each.fold(failure, |failure, remedy| {
+            failure.with_help(format!("mend it with: {remedy}"))
+        })
+    };
     match error.kind() {
-        ErrorKind::BadInput => {
+        ErrorKind::BadInput if remedies.is_empty() => {
             Failure::input(what, why).with_help("`vestal run --help` lists what can be chosen")
         }
-        ErrorKind::MachineCannot => Failure::machine(what, why),
+        ErrorKind::BadInput => mended(Failure::input(what, why)),
+        ErrorKind::MachineCannot => mended(Failure::machine(what, why)),
         // The bodies are ours too.
         ErrorKind::BodyFailed | ErrorKind::Internal => Failure::bug(what, why),
     }

@@ -1,7 +1,7 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
-use super::{frames, parts, threads};
+use super::{choice, frames, parts, threads};
 use crate::quantity::{apart, short};
 use crate::session::Session;
 use vestal_core::{Duration, Service};
@@ -44,6 +44,7 @@ pub(super) fn machine_lines(
         lines.extend(lateness_line(cpu));
         lines.extend(paid_line(cpu));
     }
+    lines.extend(choice::lines(report, settings));
     if let Some(cpu) = &report.dispatcher {
         lines.push(format!(
             "the scheduler of all CPUs on CPU {} of this machine",
@@ -169,10 +170,12 @@ fn enforcement_lines(
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
         lines.push(format!(
-            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
+            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} in the 90th percentile, {} in the 99th, {} at most, {} of them later than the granularity",
             short(enforcement.tolerance.as_nanos()),
             overshoot.count,
             short(overshoot.median),
+            short(overshoot.p90),
+            short(overshoot.p99),
             short(overshoot.max),
             enforcement.late,
         ));
@@ -364,7 +367,7 @@ fn joined<T>(
 
 /// What the machine did on all CPUs of the run: counts and times are sums, extremes those of all; a median is the
 /// largest of theirs. What is taken from the dispatcher of arrivals keeps all CPUs, so it counts where it is.
-pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
+pub(super) fn machine(report: &Report, dispatch: Dispatch, settings: &Settings) -> Machine {
     let cpus = report.cpus.as_slice();
     // No budget is watched: only the order of the table is kept.
     let walked = report.frames.is_some();
@@ -402,12 +405,15 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
             } else {
                 monitors(cpus)
             },
+            monitor_choices: choice::choices(report, settings),
             monitoring: monitoring(cpus),
             granularity_ns: joined(cpus, |cpu| cpu.enforcement.granularity, Service::max)
                 .map(Service::as_nanos),
             tolerance_ns: most(&|cpu| cpu.enforcement.tolerance.as_nanos()),
             overruns_noticed: overshoot.count,
             overshoot_median_ns: overshoot.median,
+            overshoot_p90_ns: overshoot.p90,
+            overshoot_p99_ns: overshoot.p99,
             overshoot_max_ns: overshoot.max,
             noticed_late: sum(&|cpu| cpu.enforcement.late),
             server_granularity_ns: joined(

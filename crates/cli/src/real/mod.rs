@@ -12,6 +12,8 @@ mod barriers;
 #[cfg(target_os = "linux")]
 mod cameras;
 #[cfg(target_os = "linux")]
+mod choice;
+#[cfg(target_os = "linux")]
 mod costs;
 #[cfg(target_os = "linux")]
 mod cpus;
@@ -97,6 +99,8 @@ pub(crate) struct Settings {
     pub(crate) deferred: Option<bool>,
     /// Whether nothing is enforced.
     pub(crate) observe: bool,
+    /// Whether the kernel's own trace is told of jobs.
+    pub(crate) marks: bool,
     /// Whether the run is shown while it goes on.
     pub(crate) watch: bool,
     /// For each CPU of the set the CPU of the machine; by default the last ones that the process may use.

@@ -96,7 +96,7 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
             .unwrap_or_default(),
         overhead: threads::overhead(&report.cpus),
         parts: Some(parts::of_run(report)),
-        machine: machine(report, dispatch),
+        machine: machine(report, dispatch, settings),
         proof: Some(proof(session, settings)),
         ..RunResult::of(session, World::Linux, dispatch)
     };

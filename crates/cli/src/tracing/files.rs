@@ -95,28 +95,55 @@ impl Reserved {
     ///
     /// # Errors
     /// What could not be written; no file is left then.
-    pub(crate) fn begin(self, header: &Header) -> io::Result<TraceFiles> {
-        let mut traces = TraceFiles {
-            sink: WriterSink::new(),
-            files: Vec::new(),
-            said: Vec::new(),
-            flushed: Stopwatch::start(),
-            flush_after: FLUSHED_EACH,
-            unlooked: 0,
-        };
+    fn begin(self, header: &Header) -> io::Result<TraceFiles> {
+        self.begin_each(|sink, format, file| {
+            sink.add(writer(format, header, Options::default(), file)?);
+            Ok(())
+        })
+    }
+
+    /// Writes the header of what goes on already: a file in which it finds no place is said, and ends nothing.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn begin_or_fail(self, header: &Header) -> TraceFiles {
+        let begun = self.begin_each(|sink, format, file| {
+            match writer(format, header, Options::default(), file) {
+                Ok(writer) => sink.add(writer),
+                Err(error) => sink.add_failed(error),
+            }
+            Ok(())
+        });
+        let mut traces = begun.unwrap_or_else(|_: io::Error| TraceFiles::none());
+        traces.say_failures();
+        traces
+    }
+
+    fn begin_each(
+        self,
+        mut add: impl FnMut(&mut WriterSink, Format, BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<TraceFiles> {
+        let mut traces = TraceFiles::none();
         for (unfinished, format, file) in self.0 {
             traces.files.push(unfinished);
             traces.said.push(false);
             let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-            traces
-                .sink
-                .add(writer(format, header, Options::default(), file)?);
+            add(&mut traces.sink, format, file)?;
         }
         Ok(traces)
     }
 }
 
 impl TraceFiles {
+    fn none() -> Self {
+        Self {
+            sink: WriterSink::new(),
+            files: Vec::new(),
+            said: Vec::new(),
+            flushed: Stopwatch::start(),
+            flush_after: FLUSHED_EACH,
+            unlooked: 0,
+        }
+    }
+
     /// Creates the files and writes the header.
     ///
     /// # Errors

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 use vestal_core::{CpuId, Duration, Service, Task, TaskId};
 use vestal_policy::{Cluster, System, parameters};
 use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
+#[cfg(target_os = "linux")]
+use vestal_trace::{Origin, ThreadInfo};
 
 /// Everything that a replay needs beside the records of this world.
 ///
@@ -54,6 +56,29 @@ pub(crate) fn header(session: &Session, world: World, dispatch: Dispatch) -> Hea
         ..Header::new(&session.system.policy)
     }
     .with_domains(domains(&session.system, world))
+}
+
+/// The header of a recording of a run that has begun: when it was, and by which threads.
+#[cfg(target_os = "linux")]
+pub(crate) fn with_origin(header: Header, started: vestal_linux::Started) -> Header {
+    let of_name = |name: &str| {
+        let found = header.tasks.iter().position(|task| task.name == name)?;
+        u16::try_from(found).ok().map(TaskId)
+    };
+    let threads = started.threads.into_iter().map(|thread| ThreadInfo {
+        tid: thread.tid,
+        task: of_name(&thread.wanted),
+        name: thread.name,
+    });
+    let origin = Origin {
+        process: std::process::id(),
+        clock: started.clock,
+        threads: threads.collect(),
+    };
+    Header {
+        origin: Some(origin),
+        ..header
+    }
 }
 
 /// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs. On Linux

@@ -32,6 +32,8 @@ mod several_cpus;
 mod sigrist2015;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(target_os = "linux")]
+mod too_many;
 mod traces;
 mod worlds;
 

@@ -207,16 +207,16 @@ fn the_priorities_of_the_threads_of_a_run() {
     let managed = threads_of("fig1.toml", &["edf-vd"], 5);
     let above = ["vestal-watchdog", "vestal-manager"].map(|name| managed[name]);
     assert_eq!(above, [4, 3], "{managed:?}");
-    for worker in ["vestal-0", "vestal-1", "vestal-2"] {
+    for worker in ["sensor", "control", "log"] {
         // The running one, and those that were preempted.
         assert!([2, 1].contains(&managed[worker]), "{managed:?}");
     }
     let native = by_name([
         ("vestal-watchdog", 6),
         ("vestal-manager", 5),
-        ("vestal-0", 4),
-        ("vestal-1", 3),
-        ("vestal-2", 2),
+        ("sensor", 4),
+        ("control", 3),
+        ("log", 2),
         ("vestal-idle", 1),
     ]);
     assert_eq!(threads_of("fig1.toml", &["amc"], 6), native);

@@ -65,6 +65,11 @@ impl<'a> Control<'a> {
 
     /// Says which mode it is.
     pub(crate) fn set_mode(&self, mode: Level) {
+        if let Some(marker) = &self.cpu.run.marker
+            && self.cpu.mode.get() != mode.0
+        {
+            marker.mode(self.cpu.id, mode);
+        }
         self.cpu.mode.set(mode.0);
     }
 

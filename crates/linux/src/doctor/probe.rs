@@ -2,6 +2,7 @@
 //! is busy for longer than a tenth of a second at a time.
 
 use crate::account::STOLEN_NANOS_MIN;
+use crate::arming::{self, MonitorChoice};
 use crate::calibrate::calibrate;
 use crate::monitor::Monitor;
 use crate::pace::BOUND;
@@ -25,6 +26,9 @@ const WAKE_UPS_NANOS_MAX: u64 = 2_000_000_000;
 const BURSTS: u32 = 5;
 const BURST_NANOS: u64 = 60_000_000;
 const REST_NANOS: u64 = 40_000_000;
+
+/// How often each monitor is armed, with an earlier timer and without: 0.1 s in all.
+const ARMINGS: u32 = 80;
 
 /// The priorities of the probes: burner or sleeper, and its observer.
 const PRIORITIES: (i32, i32) = (1, 2);
@@ -73,6 +77,8 @@ pub struct Probes {
     pub gaps: Outcome<GapProbe>,
     /// How sharp budgets are enforced, by the monitors of real runs.
     pub budgets: Vec<BudgetProbe>,
+    /// Which monitor is the cheaper one, by what both cost.
+    pub monitor: Outcome<MonitorChoice>,
 }
 
 impl Probes {
@@ -101,8 +107,20 @@ impl Probes {
                     overshoot: may("enforcement").and_then(|()| overshoot(monitor, perf, cpu)),
                 })
                 .collect(),
+            monitor: may("to arm monitors").and_then(|()| choose(perf, cpu)),
         }
     }
+}
+
+fn choose(perf: bool, cpu: usize) -> Outcome<MonitorChoice> {
+    if !perf {
+        return Err("perf_event_open is refused, so there is no choice".to_owned());
+    }
+    let choice = arming::choose(Monitor::Perf, cpu, PRIORITIES.0, ARMINGS);
+    let none = || "there is no choice".to_owned();
+    choice
+        .map_err(|error| error.to_string())
+        .and_then(|choice| choice.ok_or_else(none))
 }
 
 /// A thread of its own, so that the class and the affinity of the caller stay what they are.

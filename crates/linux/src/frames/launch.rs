@@ -60,7 +60,7 @@ pub(crate) fn execute(
     let run = Arc::new(Run::new(&launch.config));
     let recording = launch.recording.take();
     let ring_records = recording.as_ref().map(|recording| recording.ring_records);
-    let begin = |recording: Recording| launch.begin(recording, overhead);
+    let begin = |recording: Recording| launch.begin(recording, overhead, &run);
     let consumer = recording.map(begin).transpose()?;
     let (drafts, lanes, trace) = drafts(&mut launch, &run, &frames, (spare, ring_records))?;
     let cpus: Vec<SharedCpu> = drafts.iter().map(|(cpu, ..)| Arc::clone(cpu)).collect();
@@ -83,6 +83,7 @@ pub(crate) fn execute(
     let others = cpus.iter().map(|cpu| Observer::new(cpu.processor.0));
     let mut others: Vec<Observer> = others.collect();
     common.domain().begin(Instant::EPOCH.saturating_add(span));
+    run.name_threads(going.threads.known());
     go(&run, &cpus, span);
     // The watchdog ends the run, and may have looked before it was known when.
     sys::stop::CALLS.call();

@@ -30,11 +30,13 @@ mod evidence;
 mod frames;
 mod gather;
 mod lane;
+mod start;
 mod tracer;
 
 pub(crate) use frames::FrameEvidence;
 pub(crate) use gather::{Gathered, Gatherer, Last};
 pub(crate) use lane::{Lane, Rings};
+pub use start::{Start, Started};
 pub(crate) use tracer::Tracer;
 
 use crate::sys::Processor;
@@ -48,12 +50,14 @@ use vestal_trace::{Record, Scope};
 pub type Consumer = dyn FnMut(&[Record]) + Send;
 
 /// What is known when a recording begins and not before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Beginning {
     /// The granularity that the scheduler or guard was configured with.
     pub granularity: Service,
     /// On which CPU of the machine each CPU of the set runs.
     pub processors: Vec<Processor>,
+    /// When the run begins.
+    pub start: Start,
 }
 
 /// Makes the consumer, after all checks and before anything runs. An error ends the run before it

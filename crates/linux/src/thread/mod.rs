@@ -5,6 +5,7 @@ pub(crate) mod beside;
 mod checker;
 mod dispatcher;
 pub(crate) mod idle;
+pub(crate) mod names;
 pub(crate) mod start;
 mod top_half;
 mod waiting;

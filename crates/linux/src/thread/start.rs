@@ -4,8 +4,13 @@
 //! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
+use super::names::Names;
+use crate::scarce::{Resource, making};
+use crate::started::StartedThread;
+use crate::sys::Tid;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
+use crate::sys::sched::own_tid;
 use crate::words::Latest;
 use std::io;
 use std::sync::atomic::AtomicU32;
@@ -24,6 +29,8 @@ pub(crate) struct Threads {
     stack_bytes: usize,
     /// Workers with their places.
     members: Vec<(Option<Place>, JoinHandle<()>)>,
+    names: Names,
+    known: Vec<StartedThread>,
 }
 
 /// A thread whose result matters.
@@ -57,14 +64,22 @@ impl<T> Started<T> {
 }
 
 impl Threads {
-    pub(crate) const fn new(stack_bytes: usize) -> Self {
+    pub(crate) fn new(stack_bytes: usize) -> Self {
         Self {
             stack_bytes,
             members: Vec::new(),
+            names: Names::default(),
+            known: Vec::new(),
         }
     }
 
-    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with its place.
+    /// All threads that were started.
+    pub(crate) fn known(&self) -> &[StartedThread] {
+        &self.known
+    }
+
+    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with its place. The kernel calls it `name` as
+    /// far as that has room and is no other thread's.
     pub(crate) fn start<M: Send + 'static, T: Send + 'static>(
         &mut self,
         name: &str,
@@ -73,13 +88,14 @@ impl Threads {
         set_up: fn(&M) -> io::Result<()>,
         main: fn(M) -> T,
     ) -> io::Result<Started<T>> {
-        let (ready, is_ready) = sync_channel::<io::Result<()>>(1);
+        let (ready, is_ready) = sync_channel::<io::Result<Tid>>(1);
         let (give, result) = sync_channel::<T>(1);
+        let (wanted, name) = (name.to_owned(), self.names.unique(name));
         let handle = thread::Builder::new()
-            .name(name.to_owned())
+            .name(name.clone())
             .stack_size(self.stack_bytes)
             .spawn(move || {
-                let outcome = set_up(&member);
+                let outcome = set_up(&member).map(|()| own_tid());
                 let failed = outcome.is_err();
                 // The starter may have stopped waiting; then the phase says what to do.
                 let _ = ready.send(outcome);
@@ -87,11 +103,17 @@ impl Threads {
                     // The channel has room for the one value; its receiver may be gone.
                     let _ = give.send(main(member));
                 }
-            })?;
+            })
+            .map_err(making(Resource::Thread))?;
         self.members.push((worker, handle));
-        is_ready
+        let tid = is_ready
             .recv_timeout(SETUP_TIMEOUT)
             .map_err(|_| io::Error::other("a thread was not ready within 5 s"))??;
+        self.known.push(StartedThread {
+            tid: u32::try_from(tid).unwrap_or_default(),
+            name,
+            wanted,
+        });
         Ok(Started { result })
     }
 

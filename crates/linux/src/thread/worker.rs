@@ -242,14 +242,13 @@ impl RunningWorker<'_> {
     /// Where workers record jobs, that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (cpu, task) = (self.cpu, self.task);
-        let natively = cpu.terms.duties.is_native();
-        cpu.pause_preempted(task.id);
+        cpu.begin_job(task.id, sequence);
         self.own.begin_job(task, (sequence, release));
         #[cfg(feature = "real")]
         self.own.delay_job_start();
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
-        if let (true, Some(monitor)) = (natively, monitor) {
+        if let (true, Some(monitor)) = (cpu.terms.duties.is_native(), monitor) {
             task.limits.arm(monitor, Some);
         }
         let watch = JobWatch::begin(&cpu.terms, task);
@@ -273,6 +272,7 @@ impl RunningWorker<'_> {
         if let Some(monitor) = monitor {
             monitor.stop();
         }
+        cpu.end_job();
         #[cfg(feature = "real")]
         self.own.delay_job_end();
         let ended = Ended {

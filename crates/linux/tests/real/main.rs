@@ -14,6 +14,7 @@ mod endings;
 mod enforcement;
 mod frames;
 mod io_amc;
+mod kernel_view;
 mod left_behind;
 mod levels;
 mod looks;

@@ -1,7 +1,10 @@
 //! Runs by users with fewer rights.
 
-use crate::child::{outcome_of, spawn};
-use crate::support::alone;
+use crate::child::{in_a_process_of_its_own, outcome_of, spawn};
+use crate::support::{LO, alone, config, ms, native, spec};
+use std::process::Command;
+use vestal_core::{Duration, Enforcement};
+use vestal_linux::{ErrorKind, Executive, Monitor, Rights, RunError};
 
 /// Nobody, without any capability.
 const NOBODY: [&str; 6] = [
@@ -53,4 +56,68 @@ fn two_capabilities_are_enough_for_a_user_and_perf_falls_back_where_it_is_refuse
         outcome.starts_with(&format!("Finished {monitor} []")),
         "{outcome}"
     );
+}
+
+/// A run of forty tasks in a process with this limit, which its threads inherit.
+fn error_of_forty_tasks(limit: &str, monitor: Monitor) -> RunError {
+    let own = std::process::id().to_string();
+    let lowered = Command::new("prlimit")
+        .args(["--pid", &own, limit])
+        .status();
+    assert!(lowered.unwrap().success());
+    let mut executive = Executive::new(config(monitor)).cpu(native(Enforcement::Static));
+    for number in 0..40 {
+        let name = number.to_string();
+        let task = spec(&name, LO, number + 1, 100, &[1]);
+        executive = executive.task(task, |job| job.burn(ms(1)));
+    }
+    executive.run(Duration::from_millis(100)).unwrap_err()
+}
+
+/// Each perf counter is a file descriptor: monitors without one are named.
+#[test]
+fn too_few_file_descriptors_are_said_with_a_monitor_that_takes_none() {
+    if !in_a_process_of_its_own(
+        "rights::too_few_file_descriptors_are_said_with_a_monitor_that_takes_none",
+    ) {
+        return;
+    }
+    let _alone = alone();
+    if !Rights::probe().perf {
+        return;
+    }
+    let error = error_of_forty_tasks("--nofile=32", Monitor::Perf);
+    assert_eq!(error.kind(), ErrorKind::MachineCannot);
+    assert!(
+        error
+            .to_string()
+            .contains("a perf counter could not be made"),
+        "{error}"
+    );
+    let remedies = error.remedies();
+    assert!(remedies[0].starts_with("--monitor manager"), "{remedies:?}");
+    assert!(remedies[1].starts_with("ulimit -n"), "{remedies:?}");
+}
+
+/// Each POSIX timer is a pending signal.
+#[test]
+fn too_few_pending_signals_are_said_with_a_monitor_that_takes_none() {
+    if !in_a_process_of_its_own(
+        "rights::too_few_pending_signals_are_said_with_a_monitor_that_takes_none",
+    ) {
+        return;
+    }
+    let _alone = alone();
+    let error = error_of_forty_tasks("--sigpending=20", Monitor::Manager);
+    assert_eq!(error.kind(), ErrorKind::MachineCannot);
+    assert!(
+        error.to_string().contains("a timer could not be made"),
+        "{error}"
+    );
+    let remedies = error.remedies();
+    assert!(
+        remedies[0].starts_with("--monitor heartbeat"),
+        "{remedies:?}"
+    );
+    assert!(remedies[1].starts_with("ulimit -i"), "{remedies:?}");
 }

@@ -300,10 +300,10 @@ fn each_cpu_has_threads_of_its_own_and_all_have_one_watchdog() {
     names.sort_unstable();
     // Linux keeps 15 letters.
     let expected = [
-        "vestal-0-0",
+        "one",
+        "other",
         "vestal-0-idle",
         "vestal-0-manage",
-        "vestal-1-0",
         "vestal-1-manage",
         "vestal-watchdog",
     ];

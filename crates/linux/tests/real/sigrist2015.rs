@@ -119,7 +119,7 @@ fn who_dispatches_is_above_who_schedules_above_who_checks_above_who_works() {
         let seen = seen.lock().unwrap();
         let of = |name: &str| seen.get(name).cloned().unwrap_or_default();
         let expected = [
-            ("vestal-0", 12),
+            ("hi", 12),
             ("vestal-c0", 13),
             ("vestal-manager", 14),
             ("vestal-dispatch", 15),

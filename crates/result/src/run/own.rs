@@ -31,6 +31,26 @@ pub struct Detected {
     pub later: u64,
 }
 
+/// Why a run has the monitor of budgets that it has, where nobody asked for one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MonitorChoice {
+    /// In words.
+    pub why: String,
+    /// What was tried out on the CPU before the run; empty where there was no choice.
+    pub tried: Vec<Arming>,
+}
+
+/// What it costs a job that its budget is watched: its monitor is armed and disarmed once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Arming {
+    /// The monitor, as in `run --monitor`.
+    pub monitor: String,
+    /// The median where its timer is the next one due on the CPU.
+    pub next_ns: u64,
+    /// The median where an earlier one is.
+    pub behind_ns: u64,
+}
+
 /// By how much readings of clocks on different CPUs of the machine differ at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockSkew {

@@ -40,6 +40,9 @@ pub use renumber::renumbered_fact;
 /// The name of the schema, as it stands in every file.
 pub const SCHEMA: &str = "vestal-trace/1";
 
+/// The same records, with a header that says where in the time of a machine they lie.
+pub const SCHEMA_WITH_ORIGIN: &str = "vestal-trace/2";
+
 /// A scheduling domain of a recording: its place in [`crate::Header::domains`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainId(pub u16);

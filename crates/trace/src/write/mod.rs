@@ -242,6 +242,12 @@ impl WriterSink {
         self.failed.push(None);
     }
 
+    /// Adds what could not even begin, in the place of a writer: it stays failed.
+    pub fn add_failed(&mut self, error: io::Error) {
+        self.writers.push(Box::new(Unbegun));
+        self.failed.push(Some(error));
+    }
+
     /// What each writer failed with so far, in the order in which they were added.
     #[must_use]
     pub fn failed(&self) -> &[Option<io::Error>] {
@@ -273,6 +279,23 @@ impl WriterSink {
             }
         }
         fine
+    }
+}
+
+/// In the place of a writer that could not begin. Nothing is ever given to it.
+struct Unbegun;
+
+impl TraceWriter for Unbegun {
+    fn record(&mut self, _: &Record) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
     }
 }
 

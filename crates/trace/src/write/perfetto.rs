@@ -23,6 +23,8 @@ use vestal_core::{CpuId, Instant, JobId, Level, StopReason, TaskId};
 
 /// The process whose threads the tasks are, and the first of these threads less one.
 const PROCESS: u64 = 1000;
+/// Beside the numbers of real threads, which are all below: the first that is given to a task whose thread is not known.
+const NO_THREAD: u64 = 1 << 22;
 
 const PROCESS_TRACK: u64 = 1;
 const MODE_TRACK: u64 = 2;
@@ -38,6 +40,7 @@ mod field {
     pub(super) const TRACE_PACKET: u32 = 1;
     pub(super) mod packet {
         pub(crate) const FTRACE_EVENTS: u32 = 1;
+        pub(crate) const CLOCK_SNAPSHOT: u32 = 6;
         pub(crate) const TIMESTAMP: u32 = 8;
         pub(crate) const SEQUENCE_ID: u32 = 10;
         pub(crate) const TRACK_EVENT: u32 = 11;
@@ -59,6 +62,13 @@ mod field {
         pub(crate) const NAME: u32 = 23;
         pub(crate) const COUNTER_VALUE: u32 = 30;
     }
+}
+
+/// `BuiltinClock`. Where a packet names no clock, its time is that of `BOOTTIME`, and so is that of the kernel's events.
+mod clock {
+    pub(super) const REALTIME: u64 = 1;
+    pub(super) const MONOTONIC: u64 = 3;
+    pub(super) const BOOTTIME: u64 = 6;
 }
 
 /// `TrackEvent.Type`.
@@ -111,6 +121,52 @@ impl<W: Write> Writer<W> {
         self.out.write_all(trace.bytes())
     }
 
+    /// An instant as Perfetto has it: of a recording of a real machine by the clock that its kernel traces have.
+    fn timestamp(&self, at: Instant) -> u64 {
+        let base = self.header.origin.as_ref();
+        let base = base.map_or(0, |origin| origin.clock.boottime);
+        base.saturating_add(at.as_nanos())
+    }
+
+    fn process(&self) -> u64 {
+        let origin = self.header.origin.as_ref();
+        origin.map_or(PROCESS, |origin| u64::from(origin.process))
+    }
+
+    /// The thread of a task: that which executed its jobs, if there is such a one, else one of a number that no thread has.
+    fn thread(&self, task: TaskId) -> u64 {
+        let Some(origin) = &self.header.origin else {
+            return PROCESS + 1 + u64::from(task.0);
+        };
+        let mut threads = origin.threads.iter();
+        let own = threads.find(|thread| thread.task == Some(task));
+        own.map_or(NO_THREAD + u64::from(task.0), |thread| {
+            u64::from(thread.tid)
+        })
+    }
+
+    /// What the clocks showed at instant 0, by which a recording of the kernel in another clock is put beside this one.
+    fn clocks(&mut self) -> io::Result<()> {
+        let Some(base) = self.header.origin.as_ref().map(|origin| origin.clock) else {
+            return Ok(());
+        };
+        let readings = [
+            (clock::BOOTTIME, base.boottime),
+            (clock::MONOTONIC, base.monotonic),
+            (clock::REALTIME, base.realtime),
+        ];
+        let snapshot = readings
+            .iter()
+            .fold(Message::new(), |all, &(clock, reading)| {
+                all.message(1, &Message::new().number(1, clock).number(2, reading))
+            });
+        let snapshot = snapshot.number(2, clock::BOOTTIME);
+        let packet = Message::new()
+            .number(field::packet::TIMESTAMP, base.boottime)
+            .message(field::packet::CLOCK_SNAPSHOT, &snapshot);
+        self.packet(packet)
+    }
+
     fn descriptor(&mut self, descriptor: &Message) -> io::Result<()> {
         self.packet(Message::new().message(field::packet::TRACK_DESCRIPTOR, descriptor))
     }
@@ -118,7 +174,7 @@ impl<W: Write> Writer<W> {
     fn describe(&mut self) -> io::Result<()> {
         // The first packet says that nothing came before it.
         let name = format!("{} ({})", self.header.policy, self.header.world.word());
-        let process = Message::new().number(1, PROCESS).text(6, &name);
+        let process = Message::new().number(1, self.process()).text(6, &name);
         let descriptor = Message::new()
             .number(field::descriptor::UUID, PROCESS_TRACK)
             .message(field::descriptor::PROCESS, &process);
@@ -127,6 +183,7 @@ impl<W: Write> Writer<W> {
                 .number(field::packet::SEQUENCE_FLAGS, 1)
                 .message(field::packet::TRACK_DESCRIPTOR, &descriptor),
         )?;
+        self.clocks()?;
         for domain in self.header.domain_ids() {
             let name = match self.header.domain_count() {
                 1 => "mode".to_owned(),
@@ -168,8 +225,8 @@ impl<W: Write> Writer<W> {
             format!(" [{}]", self.header.level_name(task.criticality))
         });
         let descriptor = Message::new()
-            .number(1, PROCESS)
-            .number(2, thread(task))
+            .number(1, self.process())
+            .number(2, self.thread(task))
             .text(5, &format!("{name}{level}"));
         let descriptor = Message::new()
             .number(field::descriptor::UUID, track(TASK_TRACKS, task.0))
@@ -196,7 +253,7 @@ impl<W: Write> Writer<W> {
             .number(field::event::TYPE, kind as u64)
             .number(field::event::TRACK, track);
         let packet = Message::new()
-            .number(field::packet::TIMESTAMP, at.as_nanos())
+            .number(field::packet::TIMESTAMP, self.timestamp(at))
             .message(field::packet::TRACK_EVENT, &change(event));
         self.packet(packet)
     }
@@ -375,17 +432,18 @@ impl<W: Write> Writer<W> {
         };
         let priority = |task: Option<TaskId>| if task.is_some() { 50 } else { 120 };
         let before = prev.map(|prev| prev.job.task);
+        let thread = |task: Option<TaskId>| task.map_or(0, |task| self.thread(task));
         let switch = Message::new()
             .text(1, &comm(before))
-            .number(2, before.map_or(0, thread))
+            .number(2, thread(before))
             .number(3, priority(before))
             .number(4, prev.map_or(0, |prev| prev.state))
             .text(5, &comm(next))
-            .number(6, next.map_or(0, thread))
+            .number(6, thread(next))
             .number(7, priority(next));
         let event = Message::new()
-            .number(1, at.as_nanos())
-            .number(2, before.map_or(0, thread))
+            .number(1, self.timestamp(at))
+            .number(2, thread(before))
             .message(4, &switch);
         let bundle = Message::new()
             .number(1, u64::from(cpu.0))
@@ -433,10 +491,6 @@ const fn task_of(item: &Item) -> Option<TaskId> {
 
 fn track(tracks: u64, number: u16) -> u64 {
     tracks + u64::from(number)
-}
-
-fn thread(task: TaskId) -> u64 {
-    PROCESS + 1 + u64::from(task.0)
 }
 
 /// A name and a number that the viewer shows with an event.

@@ -10,7 +10,7 @@ use vestal_testkit::Random;
 use vestal_trace::timeline::{Item, Timeline};
 use vestal_trace::write::Options;
 use vestal_trace::write::proto::{Decoder, Value};
-use vestal_trace::{Format, Header, Record};
+use vestal_trace::{ClockBase, Format, Header, Origin, Record, ThreadInfo};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -256,4 +256,115 @@ fn ghosts_have_tracks_of_their_own() {
         .windows(name.len())
         .filter(|part| *part == name.as_bytes());
     assert_eq!(named.count(), 1);
+}
+
+/// The instants of all events of a trace, and the numbers of the process and of all threads that are described.
+fn placed(trace: &[u8]) -> (Vec<u64>, Vec<u64>) {
+    let (mut instants, mut threads) = (Vec::new(), Vec::new());
+    for (_, packet) in fields(trace) {
+        let Value::Bytes(packet) = packet else {
+            panic!("a packet is a message");
+        };
+        let packet = fields(packet);
+        if bytes(&packet, 11).is_some() {
+            instants.push(number(&packet, 8).unwrap());
+        }
+        if let Some(bundle) = bytes(&packet, 1) {
+            let event = bytes(&fields(bundle), 2).unwrap();
+            instants.push(number(&fields(event), 1).unwrap());
+        }
+        if let Some(descriptor) = bytes(&packet, 60) {
+            let descriptor = fields(descriptor);
+            let process = bytes(&descriptor, 3).map(|process| number(&fields(process), 1).unwrap());
+            let thread = bytes(&descriptor, 4).map(|thread| number(&fields(thread), 2).unwrap());
+            threads.extend(process.into_iter().chain(thread));
+        }
+    }
+    (instants, threads)
+}
+
+/// A kernel's trace of the same machine lies beside it: by the same clock, with the same numbers of threads.
+#[test]
+fn a_recording_of_a_machine_has_its_clocks_and_threads() {
+    const BOOT: u64 = 5_000_000_000_000;
+    let plain = example::header();
+    let named = ThreadInfo {
+        tid: 4_711,
+        name: "hi".to_owned(),
+        task: Some(TaskId(0)),
+    };
+    let manager = ThreadInfo {
+        tid: 4_712,
+        name: "vestal-manager".to_owned(),
+        task: None,
+    };
+    let header = Header {
+        origin: Some(Origin {
+            process: 4_700,
+            clock: ClockBase {
+                monotonic: BOOT - 7,
+                realtime: 9 * BOOT,
+                boottime: BOOT,
+            },
+            threads: vec![manager, named],
+        }),
+        ..plain.clone()
+    };
+    let records = example::records();
+    keep("example-of-a-machine", &header, &records);
+    let written = |header| written(Format::Perfetto, header, Options::default(), &records);
+    let (before, after) = (written(&plain), written(&header));
+    assert_eq!(decode(&before), decode(&after));
+    let ((instants, threads), (moved, numbers)) = (placed(&before), placed(&after));
+    let expected: Vec<u64> = instants.iter().map(|at| at + BOOT).collect();
+    assert!(instants.len() > 20);
+    assert_eq!(moved, expected);
+    assert_eq!((threads[0], threads[1]), (1_000, 1_001));
+    assert_eq!((numbers[0], numbers[1]), (4_700, 4_711));
+    // No thread that is known executes the other tasks: their numbers are no thread's.
+    assert!(numbers[2..].iter().all(|&number| number >= 1 << 22));
+    let clocks = fields(&after).into_iter().filter_map(|(_, packet)| {
+        let Value::Bytes(packet) = packet else {
+            return None;
+        };
+        bytes(&fields(packet), 6).map(fields)
+    });
+    let clocks: Vec<_> = clocks.collect();
+    let [snapshot] = clocks.as_slice() else {
+        panic!("{} snapshots", clocks.len());
+    };
+    let readings = snapshot.iter().filter_map(|(field, value)| match value {
+        Value::Bytes(clock) if *field == 1 => {
+            let clock = fields(clock);
+            Some((number(&clock, 1).unwrap(), number(&clock, 2).unwrap()))
+        }
+        _ => None,
+    });
+    // BOOTTIME, MONOTONIC and REALTIME of perfetto/trace/clock_snapshot.proto.
+    let readings: Vec<(u64, u64)> = readings.collect();
+    assert_eq!(readings, [(6, BOOT), (3, BOOT - 7), (1, 9 * BOOT)]);
+    assert_eq!(number(snapshot, 2), Some(6));
+}
+
+/// In both complete formats; files of the first version are read as ever.
+#[test]
+fn where_a_recording_lies_is_read_back() {
+    let header = Header {
+        origin: Some(Origin {
+            process: 1,
+            clock: ClockBase::default(),
+            threads: Vec::new(),
+        }),
+        ..example::header()
+    };
+    for header in [header, example::header()] {
+        for format in [Format::Vtrace, Format::Csv] {
+            let bytes = written(format, &header, Options::default(), &example::records());
+            let trace = match format {
+                Format::Vtrace => vestal_trace::Trace::vtrace(bytes.as_slice()).unwrap(),
+                _ => vestal_trace::Trace::csv(bytes.as_slice()).unwrap(),
+            };
+            assert_eq!(trace.header(), &header);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What was measured.
 
 use super::{Check, Says, percent};
+use crate::arming::MonitorChoice;
 use crate::config::{TOLERANCE_MAX, TOLERANCE_MIN};
 use crate::doctor::{
     Basis, BudgetProbe, Finding, GapProbe, Outcome, Probes, Section, State, WakeUpProbe,
@@ -25,6 +26,7 @@ const fn check(check: &'static str, title: &'static str, meaning: &'static str) 
 pub(super) fn findings(probes: &Probes) -> Vec<Finding> {
     let mut findings = vec![wake_ups(&probes.wake_up), gaps(&probes.gaps)];
     findings.extend(probes.budgets.iter().map(budget));
+    findings.push(monitor(&probes.monitor));
     findings
 }
 
@@ -111,6 +113,32 @@ fn gaps(outcome: &Outcome<GapProbe>) -> Finding {
                       (SMI): the kernel's hwlat tracer finds it";
         Says::bad(state, found, remedy)
     })
+}
+
+/// Neither is good or bad: it says what a run takes.
+fn monitor(outcome: &Outcome<MonitorChoice>) -> Finding {
+    const MEANING: &str = "what a job pays for having its budget watched, mostly for setting the CPU's timer twice; the \
+                           cheaper monitor is what `run` takes if nobody asks for one";
+    let check = check("monitor", "monitor by default", MEANING);
+    let source = "monitors armed for 0.5 ms and disarmed, after sleeps of 0.3 ms";
+    measured(check, source, outcome, |choice| {
+        let each = choice.tried.iter().map(|cost| {
+            format!(
+                "{} takes {} us a job, {} behind an earlier timer",
+                cost.monitor.name(),
+                tenths(cost.next.median),
+                tenths(cost.behind.median)
+            )
+        });
+        let each: Vec<String> = each.collect();
+        Says::good(format!("{}: {}", choice.monitor.name(), each.join("; ")))
+    })
+}
+
+/// Microseconds with one digit behind the point.
+fn tenths(nanos: u64) -> String {
+    let tenths = nanos.div_ceil(100);
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 fn budget(probe: &BudgetProbe) -> Finding {

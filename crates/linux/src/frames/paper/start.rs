@@ -60,7 +60,8 @@ pub(in crate::frames) fn start(
                 paper: Arc::clone(paper),
                 home: (index, task),
             };
-            let name = format!("vestal-{}-{}", cpu.id.0, task.0);
+            let name = cpu.tasks.get(task.index());
+            let name = name.map_or_else(String::new, |task| task.name.clone());
             let place = Some((index, task.index()));
             let (set_up, main) = (PaperWorker::set_up, PaperWorker::main);
             let started = threads.start(&name, place, worker, set_up, main)?;

@@ -254,7 +254,7 @@ fn a_body_that_never_returns_keeps_no_run_of_these_threads_from_ending() {
         }
         assert_eq!(real_time_threads(std::process::id()), NOBODY);
         returns.store(true, Ordering::SeqCst);
-        let stays = || priorities().contains_key("vestal-1-1");
+        let stays = || priorities().contains_key("second-1");
         assert!(eventually(|| !stays()), "{barrier:?} keeps a worker");
     }
 }
@@ -291,7 +291,8 @@ fn the_dispatcher_is_above_the_scheduler_above_the_checker_above_all_workers() {
     let seen = seen.lock().unwrap();
     let names = ["vestal-dispatch", "vestal-schedule", "vestal-check"];
     let [dispatcher, scheduler, checker] = names.map(|name| seen[name]);
-    let workers = (0..2).flat_map(|cpu| (0..3).map(move |task| format!("vestal-{cpu}-{task}")));
+    let tasks = ["first", "second", "low"];
+    let workers = (0..2).flat_map(|cpu| tasks.map(|task| format!("{task}-{cpu}")));
     let workers: Vec<i32> = workers.map(|name| seen[&name]).collect();
     assert!(dispatcher > scheduler && scheduler > checker, "{seen:?}");
     assert!(workers.iter().all(|worker| checker > *worker), "{seen:?}");
