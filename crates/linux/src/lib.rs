@@ -79,6 +79,7 @@ mod job;
 mod launch;
 mod let_go;
 pub mod measure;
+pub mod memory;
 mod meter;
 mod monitor;
 mod notes;
