@@ -6,7 +6,10 @@ examples/fms.toml) as a reader would, and measures frames on `large.html` (100 0
 for each test and, last, how many passed; exits with 1 if one failed.
 """
 
+import base64
+import hashlib
 import pathlib
+import re
 import statistics
 import sys
 import time
@@ -70,6 +73,42 @@ def every_page_is_sound_wide_and_narrow_light_and_dark(page, directory):
             assert wide <= size[0], f"{path.name}: {wide} pixels wide on a screen of {size[0]}"
 
 
+def digest(text, tag):
+    """What a content policy calls the content of the one element that begins with this tag."""
+    content = text.split(tag, 1)[1].split("</", 1)[0]
+    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+@test
+def only_the_script_and_the_style_of_the_page_itself_are_executed(page, directory):
+    text = (directory / "run.html").read_text()
+    for tag in ("<script>", "<style>"):
+        assert f"'sha256-{digest(text, tag)}'" in text, f"the policy does not name {tag}"
+    smuggled = (
+        "<script>window.broken = 1</script><p id='marked' onclick='window.broken = 2' style='color: rgb(1, 2, 3)'>x</p>"
+        "<style>#title { display: none }</style><a id='link' href='javascript:window.broken = 3'>y</a>"
+    )
+    path = directory / "smuggled.htm"
+    path.write_text(text.replace("<main>", smuggled + "<main>", 1))
+    page.size(*WIDE)
+    page.call("Page.navigate", url=path.absolute().as_uri())
+    page.wait("document.readyState === 'complete' && document.getElementById('link') !== null", "a page with more in it")
+    page.run("document.getElementById('marked').click(); document.getElementById('link').click()")
+    time.sleep(0.1)
+    assert not page.run("'broken' in window"), "a script that is not the page's was executed"
+    colour = page.run("getComputedStyle(document.getElementById('marked')).color")
+    assert colour != "rgb(1, 2, 3)", "a style attribute had an effect"
+    assert page.run("getComputedStyle(document.getElementById('title')).display") != "none", "a style that is not the page's had an effect"
+    refused = [message for message in page.messages if "Content Security Policy" in message]
+    assert len(refused) >= 4, page.messages
+    # The control: under a policy that allows what is inline, all of it has its effect.
+    path.write_text(re.sub(r"'sha256-[^']*'", "'unsafe-inline'", path.read_text()))
+    page.call("Page.navigate", url=path.absolute().as_uri())
+    page.wait("document.readyState === 'complete' && 'broken' in window", "a page that allows everything")
+    same(page.run("getComputedStyle(document.getElementById('marked')).color"), "rgb(1, 2, 3)", "the control's style attribute")
+    page.messages.clear()
+
+
 @test
 def a_page_with_wrong_data_says_so(page, directory):
     """The control: the self-check can fail."""
@@ -79,6 +118,8 @@ def a_page_with_wrong_data_says_so(page, directory):
         head, mark, data = text.partition('id="data">')
         changed = (head + mark + data.replace(word, instead, 1)) if "const" not in word else text.replace(word, instead)
         assert changed != text
+        # A script of other text would not be executed at all.
+        changed = changed.replace(digest(text, "<script>"), digest(changed, "<script>"))
         path = directory / f"damaged-{number}.htm"
         path.write_text(changed)
         page.call("Page.navigate", url=path.absolute().as_uri())

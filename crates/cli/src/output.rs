@@ -5,12 +5,13 @@
 //! without a message: `vestal ... | head` is no error.
 
 use crate::args;
-use crate::failure::{BUG_HELP, Failure};
+use crate::failure::{BUG_HELP, Exit, Failure};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, process};
 use vestal_result::Format;
 use vestal_result::failure::Diagnostic;
@@ -43,6 +44,9 @@ enum Stdout {
     /// Something else kept us from writing, and the person was told.
     Broken,
 }
+
+/// Something was written to standard output.
+static BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// How a piece of text is shown on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +106,32 @@ impl Output {
         }
     }
 
+    /// Makes the same output for another thread, which speaks while this one cannot. Where a result was begun there is no
+    /// second one.
+    pub(crate) fn again(&self) -> impl FnOnce() -> Self + Send + use<> {
+        let format = self.format;
+        move || {
+            let output = Self::new(format);
+            if BEGUN.load(Ordering::SeqCst) {
+                output.state.set(Stdout::Closed);
+            }
+            if output.shows_progress() {
+                // There may be a bar that nobody removes.
+                write_stderr("\n");
+            }
+            output
+        }
+    }
+
+    /// Says of a command that is ended where it is why, and gives the exit code for that.
+    pub(crate) fn last_words(&self, failure: Failure) -> impl FnOnce() -> Exit + Send + use<> {
+        let again = self.again();
+        move || {
+            again().failure(&failure);
+            failure.exit
+        }
+    }
+
     pub(crate) fn is_json(&self) -> bool {
         self.format == args::Format::Json
     }
@@ -148,6 +178,7 @@ impl Output {
         if self.state.get() != Stdout::Open {
             return;
         }
+        BEGUN.store(true, Ordering::SeqCst);
         let mut stdout = io::stdout().lock();
         let Err(error) = stdout
             .write_all(text.as_bytes())

@@ -9,6 +9,35 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+/// The temporary names of all files that are not complete.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Held for reading while something is written that would be left half done.
+pub(crate) static WRITING: RwLock<()> = RwLock::new(());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Before the process ends in the middle of something: waits for who is [`unbroken`], removes the files that are not
+/// complete, and has all wait for ever who would go on with one.
+pub(crate) fn seal() {
+    let names = unfinished();
+    for name in names.iter() {
+        // As in a program that was killed.
+        let _kept = fs::remove_file(name);
+    }
+    std::mem::forget(names);
+    std::mem::forget(WRITING.write());
+}
+
+/// Writes something that is whole only at its end.
+pub(crate) fn unbroken<T>(write: impl FnOnce() -> T) -> T {
+    let _writing = WRITING.read();
+    write()
+}
 
 /// A file that is not complete; removed when dropped.
 #[derive(Debug)]
@@ -23,7 +52,9 @@ impl Unfinished {
     pub(crate) fn create(path: &Path) -> io::Result<(Self, File)> {
         let (temporary, file) = match temporary(path) {
             Some(temporary) => {
+                let mut names = unfinished();
                 let (temporary, file) = create_anew(&temporary)?;
+                names.push(temporary.clone());
                 (Some(temporary), file)
             }
             None => (None, File::create(path)?),
@@ -39,7 +70,9 @@ impl Unfinished {
 
     /// Leaves it under the name that it is written under, and gives that; `None` for what is no plain file.
     pub(crate) fn keep(mut self) -> Option<PathBuf> {
-        self.temporary.take()
+        let temporary = self.temporary.take()?;
+        unfinished().retain(|name| *name != temporary);
+        Some(temporary)
     }
 
     /// Gives it its name; what cannot be named is not left behind either.
@@ -49,7 +82,9 @@ impl Unfinished {
         };
         // A link keeps pointing to the file that it points to.
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let mut names = unfinished();
         fs::rename(temporary, target)?;
+        names.retain(|name| name != temporary);
         self.temporary = None;
         Ok(())
     }
@@ -58,8 +93,10 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
+            let mut names = unfinished();
             // It is incomplete; if it cannot be removed, its name says so.
             let _kept = fs::remove_file(temporary);
+            names.retain(|name| name != temporary);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::table::{Layout, Table, Width};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use vestal_workload::generate::derived_seed;
 
 /// A part of an experiment: shard `number` of `count`, counted from 1.
@@ -56,6 +56,9 @@ pub struct Running<'a> {
     pub jobs: usize,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
+    /// Held for reading while a chunk is written. Who ends the process in the middle of a sweep takes it for writing before:
+    /// then no chunk is being written, and none will be.
+    pub writing: &'a RwLock<()>,
     /// Called after each chunk how many sets are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
@@ -170,11 +173,14 @@ pub fn sweep(
         shard
             .par_iter()
             .try_for_each_init(Evaluator::default, |evaluator, chunk| {
+                if running.stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
                 let found = load(experiment, store, *chunk)?;
                 if matches!(found, Rows::Whole(_)) {
                     return Ok(());
                 }
-                let Some(rows) = work.compute(*chunk, evaluator, running.stop)? else {
+                let Some(rows) = work.compute(*chunk, evaluator, running)? else {
                     return Ok(());
                 };
                 if let Rows::Damaged(damage) = found {
@@ -236,12 +242,12 @@ impl Work<'_> {
         &self,
         chunk: Chunk,
         evaluator: &mut Evaluator,
-        stop: &AtomicBool,
+        running: &Running<'_>,
     ) -> Result<Option<u64>, SweepError> {
         let recipe = &self.points[chunk.point].recipe;
         let mut table = Table::new(Width::of(self.asked));
         for index in indices(self.experiment, chunk) {
-            if stop.load(Ordering::Relaxed) {
+            if running.stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let seed = seed_of(self.experiment, chunk.point, index);
@@ -257,7 +263,9 @@ impl Work<'_> {
             let number = u32::try_from(chunk.point).unwrap_or(u32::MAX);
             table.push(number, index, seed, &found.map_err(failed)?);
         }
-        self.store.write(&chunk.name(), &self.bytes(&table)?)?;
+        let bytes = self.bytes(&table)?;
+        let _writing = running.writing.read();
+        self.store.write(&chunk.name(), &bytes)?;
         Ok(Some(table.rows() as u64))
     }
 

@@ -81,6 +81,7 @@ mod launch;
 mod let_go;
 mod marker;
 pub mod measure;
+pub mod memory;
 mod meter;
 mod monitor;
 mod notes;

@@ -425,6 +425,7 @@ impl CpuTasks {
 
     /// Checks what needs no rights; refusals name `cpu`, if there are several.
     fn draft(&self, config: &Config, cpu: Option<CpuId>) -> Result<Draft, RunError> {
+        self.check_periods()?;
         let asked = self.ask(config)?;
         check_mechanism(config, &asked)?;
         check_devices(config, &asked, &self.devices)?;
@@ -455,20 +456,38 @@ impl CpuTasks {
         })
     }
 
+    /// Whether jobs come no faster than a run notices that one takes too long.
+    fn check_periods(&self) -> Result<(), RunError> {
+        let least = TOLERANCE_MIN.as_nanos();
+        let tasks = self.specs().enumerate();
+        // A bottom half comes when its device does, and as often as its budget.
+        let mut tasks = tasks.filter(|(index, _)| !self.is_bottom_half(*index));
+        let short = tasks.find(|(_, spec)| spec.configuration.task.period.as_nanos() < least);
+        let Some((_, spec)) = short else {
+            return Ok(());
+        };
+        Err(RunError::Unsupported(format!(
+            "{}: its period of {} ns is below the granularity of a real run, {least} ns, by which a job may exceed its budget before that is noticed (make the period longer, or simulate the set)",
+            spec.name,
+            spec.configuration.task.period.as_nanos()
+        )))
+    }
+
+    fn is_bottom_half(&self, index: usize) -> bool {
+        let mut devices = self.devices.iter();
+        devices.any(|attached| attached.task.index() == index)
+    }
+
     /// For how many notes its log has room.
     pub(crate) fn room_for_notes(&self, config: &Config, asked: &Asked) -> usize {
-        let is_bottom_half = |index| {
-            let mut devices = self.devices.iter();
-            devices.any(|attached| attached.task.index() == index)
-        };
         // A bottom half comes as often as its budget does, whatever its period says.
-        let periods = self
-            .specs()
-            .enumerate()
-            .map(|(index, spec)| match is_bottom_half(index) {
-                true => Duration::from_nanos(SERVED_NANOS),
-                false => spec.configuration.task.period,
-            });
+        let periods =
+            self.specs()
+                .enumerate()
+                .map(|(index, spec)| match self.is_bottom_half(index) {
+                    true => Duration::from_nanos(SERVED_NANOS),
+                    false => spec.configuration.task.period,
+                });
         // As many again for each of the two threads beside the manager that a job has to do with.
         let (times, checkers) = match config.mechanism {
             Mechanism::Vestal | Mechanism::Huang2014 => (1, 1),

@@ -256,6 +256,32 @@ fn a_run_tolerates_the_granularity_it_obtained_within_reason() {
     assert_eq!(tolerance(&config, Some(us(80))), us(7));
 }
 
+/// A job of 2 ns would be over many times before anything of it could be noticed.
+#[test]
+fn periods_below_the_granularity_are_refused_with_the_task_and_both_times() {
+    let refused = |nanos| {
+        let mut entry = spec(1, 100, &[1]);
+        let (period, wcet) = (Duration::from_nanos(nanos), [Service::from_nanos(1)]);
+        let task = Task::new(Level(0), period, period, Wcet::new(&wcet).unwrap()).unwrap();
+        entry.configuration.task = task;
+        let rules = [native(Enforcement::Static), managed(Enforcement::Static)];
+        let refusals = rules.map(|rule| {
+            let planned =
+                set(vec![(rule, vec![spec(2, 100, &[1]), entry.clone()])]).prepare(&able());
+            planned.err().map(|error| error.to_string())
+        });
+        assert_eq!(refusals[0], refusals[1]);
+        refusals[0].clone()
+    };
+    let why = refused(49_999).unwrap();
+    assert!(
+        why.starts_with("priority-1: its period of 49999 ns"),
+        "{why}"
+    );
+    assert!(why.contains("granularity of a real run, 50000 ns"), "{why}");
+    assert_eq!(refused(50_000), None);
+}
+
 #[test]
 fn what_a_decider_asks_for_comes_from_itself_whichever_dispatch() {
     let sliced = || {

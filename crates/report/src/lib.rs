@@ -9,7 +9,7 @@
 //! | `model` | what the page's script reads |
 //!
 //! The page needs no network and no other file: its style and its script (`page/`) are part of it,
-//! and its policy forbids it to load anything. Names come from files of others, so the script never
+//! and its policy forbids it to load anything, and to execute or apply anything but these two. Names come from files of others, so the script never
 //! turns text into markup, and the data cannot end the element that holds it.
 //!
 //! The crate reads no file and no clock and prints nothing. It knows neither the analyses nor the

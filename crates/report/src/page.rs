@@ -3,8 +3,11 @@
 use crate::error::ReportError;
 use crate::model::Model;
 use crate::report::{Origin, Report};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
+use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 
 const FRAME: &str = include_str!("../page/page.html");
@@ -43,11 +46,15 @@ impl Report {
         let title = format!("{} · Vestal report", self.title());
         let mut page = String::with_capacity(data.len() + (1 << 18));
         let mut rest = FRAME;
+        // The line break behind the tag belongs to what an element contains.
+        let (style, script) = (format!("\n{STYLE}"), format!("\n{}", SCRIPTS.concat()));
         let parts = [
+            ("{{style-hash}}", hash_source(&style)),
+            ("{{script-hash}}", hash_source(&script)),
             ("{{title}}", escape(&title)),
-            ("{{style}}", STYLE.to_owned()),
+            ("{{style}}", style),
             ("{{data}}", data),
-            ("{{script}}", SCRIPTS.concat()),
+            ("{{script}}", script),
         ];
         for (place, part) in &parts {
             if let Some((before, after)) = rest.split_once(place) {
@@ -59,6 +66,11 @@ impl Report {
         page.push_str(rest);
         Ok(page)
     }
+}
+
+/// How a content policy names the one element with exactly this text (Content Security Policy Level 3, section 2.3.1).
+fn hash_source(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
 /// As JSON whose integers the page's script reads exactly: those that its numbers would round are strings.
@@ -92,6 +104,13 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The digest of `abc` (FIPS 180-4, example B.1), as `openssl dgst -sha256 -binary | base64` prints it.
+    #[test]
+    fn a_hash_source_is_the_digest_of_the_text_in_base64() {
+        let expected = "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+        assert_eq!(hash_source("abc"), expected);
+    }
 
     #[test]
     fn integers_that_the_script_would_round_are_strings() {

@@ -37,10 +37,11 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
         Some(source) => source,
         None => Source::of_machine(&args.overheads, args.quick, output)?,
     };
+    let interrupted = || Failure::interrupted(format!("advise on {}", shown(&args.file)));
     if interrupt::asked() {
-        output.warning("interrupted; what was measured until then is not enough to advise on");
-        return Ok(Exit::holds(false));
+        return Err(interrupted().with_help("what was measured until then is not enough"));
     }
+    let _bounded = interrupt::bounded(output.last_words(interrupted()));
     let choices = choices(registry(), (&set, &args.file), &source, output)?;
     output.human(&format!(
         "{}\nmargin: the largest factor on all of them; scaling: the largest on execution times if nothing cost anything\n\n",

@@ -47,8 +47,10 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
         SIMULATE,
     );
     let session = Session::with_set(&world, set, output)?;
+    let bounded = interrupt::bounded(output.last_words(simulate::interrupted(&world.file)));
     let (simulation, unwritten) =
         simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
+    drop(bounded);
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(&session, output));
     unwritten.map_or(Ok(()), Err)?;

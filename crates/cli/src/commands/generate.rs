@@ -6,10 +6,12 @@ use crate::interrupt;
 use crate::names;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::whole::unbroken;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vestal_result::Format;
 use vestal_result::files::Generated;
 use vestal_workload::diagnostic::nearest;
@@ -24,8 +26,17 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
     })?;
     let digits = args.count.saturating_sub(1).to_string().len().max(4);
     let progress = Progress::new(output, "generating", args.count);
-    let mut files = Vec::new();
+    let files = Arc::new(Mutex::new(Vec::new()));
     let stop = interrupt::watch()?;
+    let written = Written {
+        recipe: recipe.name(),
+        seed: args.seed,
+        count: args.count,
+        directory: args.directory.clone(),
+        files: Arc::clone(&files),
+    };
+    let (last, again) = (written.clone(), output.again());
+    let _bounded = interrupt::bounded(move || last.say(&again()).unwrap_or(Exit::DoesNotHold));
     for index in 0..args.count {
         if stop.load(Ordering::SeqCst) {
             break;
@@ -34,33 +45,61 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
             .draw(derived_seed(args.seed, &[0, index]))
             .map_err(|error| Failure::input(what(), error.to_string()))?;
         let name = format!("{}-{index:0digits$}.toml", recipe.name());
-        write_new(&args.directory.join(&name), &set.to_toml())?;
-        files.push(name);
+        let path = args.directory.join(&name);
+        unbroken(|| {
+            write_new(&path, &set.to_toml())?;
+            names_in(&files).push(name);
+            Ok(())
+        })?;
         progress.at(index + 1);
     }
     drop(progress);
-    let sets = if files.len() == 1 { "set" } else { "sets" };
-    output.human(&format!(
-        "{} task {sets} by {} (seed {}) in {}\n",
-        files.len(),
-        recipe.name(),
-        args.seed,
-        args.directory.display()
-    ));
-    let missing = args.count - files.len() as u64;
-    output.json(&Generated {
-        format: Format::V1,
-        recipe: recipe.name().to_owned(),
-        seed: args.seed,
-        directory: args.directory.display().to_string(),
-        files,
-    })?;
-    if missing > 0 {
-        output.warning(&format!(
-            "interrupted; the files that are there are whole, {missing} more were asked for"
+    written.say(output)
+}
+
+/// What was written.
+#[derive(Clone)]
+struct Written {
+    recipe: &'static str,
+    seed: u64,
+    /// How many files were asked for.
+    count: u64,
+    directory: PathBuf,
+    /// The names of those that are there, and whole.
+    files: Arc<Mutex<Vec<String>>>,
+}
+
+impl Written {
+    fn say(self, output: &Output) -> Outcome {
+        let files = std::mem::take(&mut *names_in(&self.files));
+        let sets = if files.len() == 1 { "set" } else { "sets" };
+        output.human(&format!(
+            "{} task {sets} by {} (seed {}) in {}\n",
+            files.len(),
+            self.recipe,
+            self.seed,
+            self.directory.display()
         ));
+        let missing = self.count - files.len() as u64;
+        output.json(&Generated {
+            format: Format::V1,
+            recipe: self.recipe.to_owned(),
+            seed: self.seed,
+            directory: self.directory.display().to_string(),
+            files,
+        })?;
+        if missing > 0 {
+            output.warning(&format!(
+                "interrupted; the files that are there are whole, {missing} more were asked for"
+            ));
+        }
+        Ok(Exit::holds(missing == 0))
     }
-    Ok(Exit::holds(missing == 0))
+}
+
+/// Nothing panics with the lock.
+fn names_in(files: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The recipe with what the command line sets, its own options first.

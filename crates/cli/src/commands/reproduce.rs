@@ -4,12 +4,15 @@ use crate::args::{ReproduceArgs, WorldArgs};
 use crate::commands::simulate;
 use crate::commands::sweep::{self, Asked};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::names::{self, VERSION};
 use crate::output::Output;
 use crate::registry::registry;
 use crate::session::Session;
 use crate::table;
+use crate::whole::unbroken;
 use std::path::Path;
+use std::sync::Arc;
 use vestal_experiment::figure::counted::{self, Counted};
 use vestal_experiment::figure::drawing::{self, Drawing};
 use vestal_experiment::figure::grid::{self, Grid};
@@ -48,6 +51,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
         Failure::input("reproduce a figure", "there is no directory for the result")
             .with_help("name one with -o DIR")
     })?;
+    interrupt::watch()?;
+    let _bounded = interrupt::bounded(output.last_words(interrupted(&what)));
     let quick = if args.quick { " --quick" } else { "" };
     let mut outcomes = Vec::new();
     for grid in chosen.grids {
@@ -83,6 +88,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     output.human(&page(&outcomes, directory, output));
     output.json(&document(outcomes, directory))?;
     Ok(Exit::Holds)
+}
+
+/// Of a figure, or of all.
+fn interrupted(what: &str) -> Failure {
+    Failure::interrupted(format!("reproduce {what}"))
+        .with_help("nothing is lost: the same command goes on")
 }
 
 /// What is to be reproduced.
@@ -134,8 +145,7 @@ const CLAIMS: &str = "claims.md";
 /// Writes a file into a directory, which is made if it is not there.
 fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
-    std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(&path, text))
+    unbroken(|| std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text)))
         .map_err(|error| Failure::written(format!("write {}", path.display()), None, &error))
 }
 
@@ -229,12 +239,12 @@ fn one(
     let asked = Asked {
         experiment: &prepared.experiment,
         questions: &prepared.questions,
+        computed: Arc::default(),
     };
     let store = asked.open(&directory.join(figure.name), true)?;
     let report = asked.run(&store, Shard::ALL, args.jobs.unwrap_or(0), output)?;
     if !report.complete {
-        let interrupted = Failure::interrupted(format!("reproduce {}", figure.name));
-        return Err(interrupted.with_help("nothing is lost: the same command goes on"));
+        return Err(interrupted(figure.name));
     }
     let table = vestal_experiment::sweep::results(&store).map_err(sweep::store_failure)?;
     let summary = summary(&prepared, &table);

@@ -9,8 +9,11 @@ use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::registry::{no_test, registry};
-use std::fs::File;
+use crate::whole::WRITING;
+use std::fs::{DirEntry, File};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_experiment::checksum;
 use vestal_experiment::costs::Costs;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
@@ -42,22 +45,28 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let asked = Asked {
         experiment: &experiment,
         questions: &questions,
+        computed: Arc::default(),
     };
     let store = asked.open(&args.directory, args.resume)?;
+    let _bounded = interrupt::bounded(asked.last_words(&store, args, shard, output));
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
     output.human(&page(&report, &experiment, args, shard));
-    output.json(&Swept {
+    output.json(&swept(&experiment.name, &args.directory, &report))?;
+    Ok(Exit::holds(!report.stopped))
+}
+
+fn swept(experiment: &str, directory: &Path, report: &Report) -> Swept {
+    Swept {
         format: Format::V1,
-        experiment: experiment.name.clone(),
-        directory: args.directory.display().to_string(),
+        experiment: experiment.to_owned(),
+        directory: directory.display().to_string(),
         computed: report.computed,
         chunks: report.chunks.0,
         chunks_total: report.chunks.1,
         complete: report.complete,
         stopped: report.stopped,
         mended: report.mended.iter().map(file_of).collect(),
-    })?;
-    Ok(Exit::holds(!report.stopped))
+    }
 }
 
 fn file_of(damage: &Damage) -> String {
@@ -68,6 +77,8 @@ fn file_of(damage: &Damage) -> String {
 pub(crate) struct Asked<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) questions: &'a [Question<'a>],
+    /// How many sets are done.
+    pub(crate) computed: Arc<AtomicU64>,
 }
 
 impl Asked<'_> {
@@ -81,6 +92,38 @@ impl Asked<'_> {
         let manifest = Manifest::new(program, self.experiment, &asked);
         let text = &self.experiment.source.text;
         Store::open(directory, manifest, text, resume).map_err(store_failure)
+    }
+
+    /// What there is to say of a sweep that is ended in the middle of a set, when no chunk is being written any more.
+    fn last_words(
+        &self,
+        store: &Store,
+        args: &SweepArgs,
+        shard: Shard,
+        output: &Output,
+    ) -> impl FnOnce() -> Exit + Send + use<> {
+        let (name, directory) = (self.experiment.name.clone(), args.directory.clone());
+        let (chunks, mended) = (store.path("chunks"), store.mended.clone());
+        let chunks_total =
+            self.experiment.points().len() as u64 * u64::from(self.experiment.chunks_per_point());
+        let (computed, output) = (Arc::clone(&self.computed), output.again());
+        move || {
+            let names = std::fs::read_dir(chunks).into_iter().flatten().flatten();
+            let is_hidden = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+            let there = names.filter(|entry| !is_hidden(entry)).count() as u64;
+            let report = Report {
+                computed: computed.load(Ordering::Relaxed),
+                chunks: (there, chunks_total),
+                complete: false,
+                stopped: true,
+                mended,
+                damaged: Vec::new(),
+            };
+            let output = output();
+            output.human(&rest(&report, &name, shard));
+            let _said = output.json(&swept(&name, &directory, &report));
+            Exit::DoesNotHold
+        }
     }
 
     /// Computes until it is done or is interrupted.
@@ -104,7 +147,11 @@ impl Asked<'_> {
                 shard,
                 jobs,
                 stop,
-                progress: &|done| progress.at(done),
+                writing: &WRITING,
+                progress: &|done| {
+                    progress.at(done);
+                    self.computed.fetch_max(done, Ordering::Relaxed);
+                },
             },
         );
         drop(progress);
@@ -186,34 +233,38 @@ fn question_failure(error: QuestionError, what: &str) -> Failure {
 }
 
 fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard) -> String {
-    let directory = args.directory.display();
-    let (there, all) = report.chunks;
-    let mut text = format!("{}: {} sets computed, ", experiment.name, report.computed);
-    if report.complete {
-        text.push_str(&format!("all {all} chunks are there\n"));
-        let more = [
-            (experiment.weight_by.is_some(), ", weighted.csv"),
-            (!experiment.measures.is_empty(), ", measures.csv"),
-            (experiment.plot.is_some(), ", plot*.svg"),
-        ];
-        let more = more.iter().filter(|(is_there, _)| *is_there);
-        let more: String = more.map(|(_, name)| *name).collect();
-        text.push_str(&format!(
-            "results in {directory}: results.parquet, summary.csv, pairs.csv{more}\n"
-        ));
-    } else {
-        text.push_str(&format!("{there} of {all} chunks are there\n"));
-        let next = if report.stopped {
-            "interrupted; nothing is lost: the same command with --resume goes on"
-        } else {
-            "the rest is for other shards; whoever is last writes the results"
-        };
-        text.push_str(&format!(
-            "{next} (shard {}/{})\n",
-            shard.number, shard.count
-        ));
+    if !report.complete {
+        return rest(report, &experiment.name, shard);
     }
+    let all = report.chunks.1;
+    let mut text = format!("{}: {} sets computed, ", experiment.name, report.computed);
+    text.push_str(&format!("all {all} chunks are there\n"));
+    let more = [
+        (experiment.weight_by.is_some(), ", weighted.csv"),
+        (!experiment.measures.is_empty(), ", measures.csv"),
+        (experiment.plot.is_some(), ", plot*.svg"),
+    ];
+    let more = more.iter().filter(|(is_there, _)| *is_there);
+    let more: String = more.map(|(_, name)| *name).collect();
+    let directory = args.directory.display();
+    text.push_str(&format!(
+        "results in {directory}: results.parquet, summary.csv, pairs.csv{more}\n"
+    ));
     text
+}
+
+/// Of a sweep that has no results yet: what there is, and how it goes on.
+fn rest(report: &Report, name: &str, shard: Shard) -> String {
+    let (there, all) = report.chunks;
+    let next = if report.stopped {
+        "interrupted; nothing is lost: the same command with --resume goes on"
+    } else {
+        "the rest is for other shards; whoever is last writes the results"
+    };
+    format!(
+        "{name}: {} sets computed, {there} of {all} chunks are there\n{next} (shard {}/{})\n",
+        report.computed, shard.number, shard.count
+    )
 }
 
 pub(crate) fn store_failure(error: StoreError) -> Failure {

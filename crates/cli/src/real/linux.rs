@@ -3,7 +3,7 @@
 use super::costs::cost;
 use super::devices::{self, Devices};
 use super::machine::machine_lines;
-use super::{RealRun, Settings, cpus, frames, outcome, pace};
+use super::{RealRun, Settings, cpus, frames, memory, outcome, pace};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -62,6 +62,7 @@ pub(crate) fn execute(
     frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     check_clusters(session, is_managed).map_err(refused)?;
+    memory::check(session)?;
     let devices = Devices::new(session, settings)?;
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;

@@ -30,6 +30,8 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod outcome;
 #[cfg(target_os = "linux")]
 mod overhead;

@@ -98,3 +98,39 @@ fn an_experiment_that_could_not_be_kept_is_refused() {
     );
     assert!(!into.exists());
 }
+
+/// Before it is known whether this machine lets anything run in real time, and before any of it is taken.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_no_real_run_can_have_is_refused_before_it_begins() {
+    let scratch = Scratch::new("no-run");
+    let set = |period: &str, work: &str| {
+        format!(
+            "format = \"vestal/1\"\nname = \"x\"\nlevels = [\"LO\"]\nunit = \"ns\"\n\
+             [[task]]\nname = \"one\"\ncriticality = \"LO\"\nperiod = {period}\nwcet = {{ LO = 1 }}\nwork = \"{work}\"\n\
+             [[task]]\nname = \"other\"\ncriticality = \"LO\"\nperiod = 1000000000\nwcet = {{ LO = 1 }}\nwork = \"array:1KiB\"\n"
+        )
+    };
+    for (period, work, exit, expected) in [
+        (
+            "49999",
+            "spin",
+            2,
+            "one: its period of 49999 ns is below the granularity",
+        ),
+        (
+            "1000000",
+            "array:1024GiB",
+            3,
+            "MemAvailable in /proc/meminfo",
+        ),
+    ] {
+        let file = scratch.file("x.toml", &set(period, work));
+        let file = file.to_str().unwrap();
+        let done = vestal(&["run", file, "--policy", "rms", "--for", "10ms"]);
+        assert_eq!(done.exit, exit, "{}", done.stderr);
+        // Lines are broken to fit.
+        let said = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(expected), "{said}");
+    }
+}

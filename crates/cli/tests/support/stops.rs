@@ -145,7 +145,112 @@ fn stop(mut child: Child, trial: u64, within: Duration) -> Option<Ending> {
         }
         pause(LOOK);
     };
-    Some(match (status.code(), status.signal()) {
+    Some(ending(status, signal, taken))
+}
+
+/// How long a command may execute after the signal, as others on this machine cannot change.
+const EXECUTED_MAX: Duration = Duration::from_secs(1);
+
+/// How long it may take in all, which they can: a second on a machine that does nothing else.
+const TAKEN_MAX: Duration = Duration::from_secs(3);
+
+/// How long a command has to get to the middle of its work.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the program in fresh directories, once for SIGINT and once for SIGTERM, sends the signal as soon as `amid` says, by its
+/// process id and directory, that it is in the middle of its work, and lets `check` judge what came of it. It has to be gone
+/// within a second of the signal; of the two times the lesser counts.
+pub(crate) fn ends_soon(
+    name: &str,
+    arguments: &[&str],
+    amid: impl Fn(u32, &Path) -> bool,
+    check: impl Fn(&Stopped<'_>),
+) {
+    let mut took = Vec::new();
+    for signal in [Signal::INT, Signal::TERM] {
+        let scratch = Scratch::new(&format!("ends-{name}-{}", signal.as_raw()));
+        let folder = scratch.0.join("there");
+        std::fs::create_dir(&folder).unwrap();
+        let (out, err) = (scratch.0.join("out"), scratch.0.join("err"));
+        let mut child = interruptible(arguments)
+            .current_dir(&folder)
+            .stdout(File::create(&out).unwrap())
+            .stderr(File::create(&err).unwrap())
+            .spawn()
+            .unwrap();
+        let said = || std::fs::read_to_string(&err).unwrap();
+        wait_until(&format!("{name} to be in the middle"), || {
+            assert!(!is_over(child.id()), "{name} ended by itself: {}", said());
+            amid(child.id(), &folder)
+        });
+        let taken = takes(child.id(), signal.as_raw());
+        let before = executed(child.id());
+        let since = now();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let what = format!("{name} to end after {signal:?}, taken over: {taken}");
+        wait_until(&what, || is_over(child.id()));
+        took.push((since.elapsed(), executed(child.id()) - before));
+        let status = child.wait().unwrap();
+        check(&Stopped {
+            ending: ending(status, signal, taken),
+            stdout: std::fs::read_to_string(&out).unwrap(),
+            stderr: said(),
+            folder: &folder,
+        });
+    }
+    let least = |times: Vec<Duration>| times.into_iter().min().unwrap();
+    let (taken, executed): (Vec<_>, Vec<_>) = took.into_iter().unzip();
+    assert!(least(taken.clone()) <= TAKEN_MAX, "{name} took {taken:?}");
+    assert!(
+        least(executed.clone()) <= EXECUTED_MAX,
+        "{name} executed {executed:?}"
+    );
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of how long a command takes reads a clock"
+)]
+fn now() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let since = now();
+    while !holds() {
+        assert!(since.elapsed() < PATIENCE, "waited for {what}");
+        pause(LOOK);
+    }
+}
+
+/// What `/proc/PID/stat` says behind the name: the state first.
+fn stat(pid: u32) -> Vec<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    fields.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether it has ended, and nobody has asked how yet.
+fn is_over(pid: u32) -> bool {
+    stat(pid)[0] == "Z"
+}
+
+/// Whether it waits for something.
+pub(crate) fn waits(pid: u32) -> bool {
+    stat(pid)[0] == "S"
+}
+
+/// The CPU time of all of its threads.
+pub(crate) fn executed(pid: u32) -> Duration {
+    let fields = stat(pid);
+    let ticks = |place: usize| fields[place].parse::<u64>().unwrap();
+    let ticks = ticks(11) + ticks(12);
+    Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second())
+}
+
+/// How the program ended that was sent this signal, which it had taken over or not.
+fn ending(status: ExitStatus, signal: Signal, taken: bool) -> Ending {
+    match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exit(code),
         (None, killer) => {
             assert_eq!(killer, Some(signal.as_raw()), "it died of something else");
@@ -155,7 +260,7 @@ fn stop(mut child: Child, trial: u64, within: Duration) -> Option<Ending> {
             );
             Ending::Killed
         }
-    })
+    }
 }
 
 /// Whether the process handles `signal` itself.

@@ -245,6 +245,7 @@ pub(super) fn computed(prepared: &Prepared<'_>, folder: &Folder) -> (Report, Sto
         shard: Shard::ALL,
         jobs: 1,
         stop: &AtomicBool::new(false),
+        writing: &std::sync::RwLock::new(()),
         progress: &|_| (),
     };
     let report = sweep(&prepared.experiment, &prepared.questions, &store, &running).unwrap();

@@ -42,6 +42,9 @@ fn every_page_is_complete_small_and_loads_nothing() {
             }
         }
         assert!(begin.contains("default-src 'none'"), "{name}");
+        // What somebody smuggled in would be as inline as ours is: only what is named by its digest may run.
+        assert!(!begin.contains("unsafe"), "{name}");
+        assert_eq!(begin.matches("'sha256-").count(), 2, "{name}");
         assert_eq!(page.matches("</script").count(), 2, "{name}");
     }
 }

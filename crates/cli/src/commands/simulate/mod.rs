@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vestal_core::{Service, Task, TaskId};
 use vestal_policy::{Options, Policy};
 use vestal_result::run::{
@@ -40,6 +40,9 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         .chain(args.overheads.overheads.as_deref());
     tracing::check(&args.traces, inputs)?;
     let dispatch = dispatch(args)?;
+    // Also while the policy plans, and while nobody reads what it prints.
+    interrupt::watch()?;
+    let _bounded = interrupt::bounded(output.last_words(interrupted(&args.world.file)));
     let overheads = Source::of_simulation(&args.overheads)?;
     let costs = |policy: &dyn Policy, options: &Options| {
         let Some(source) = &overheads else {
@@ -74,6 +77,11 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         }
     };
     Ok(beside(unwritten.as_ref(), exit, output))
+}
+
+/// There is no result, and no trace.
+pub(crate) fn interrupted(file: &Path) -> Failure {
+    Failure::interrupted(format!("simulate {}", shown(file)))
 }
 
 /// Says why a trace could not be written, and exits for that where nothing else is wrong.
