@@ -48,6 +48,25 @@ pub struct Replay {
     /// a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Levels>,
+    /// What PIBS executed in any window of a period; absent where there are none, and if there is a difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<ServerWindow>,
+}
+
+/// What a PIBS executed in any window as long as the period of whom it serves where nobody else is named. It is no verdict: what others preempt may
+/// execute more than `unpreempted_ns`, and what counts then is the demand from the start of a busy period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerWindow {
+    /// The PIBS.
+    pub server: String,
+    /// The length of the windows.
+    pub window_ns: u64,
+    /// The most that it was charged within any of them.
+    pub executed_ns: u64,
+    /// Where the first of those begins.
+    pub from_ns: u64,
+    /// (2 - U)UT, with the largest of its shares: what one that nothing preempts executes at most.
+    pub unpreempted_ns: u64,
 }
 
 /// What levels that share CPUs had of them. If anything is wrong, `equal` is false.
