@@ -1,7 +1,7 @@
 //! The page about what was measured: verdicts, figures, tables.
 
 use super::run::{QUIET, SATURATED};
-use super::set::RATE;
+use super::set::{COST_US, RATE};
 use crate::number::as_f64;
 use std::fmt::Write as _;
 use vestal_result::cameras::{Cameras, CamerasCell};
@@ -55,7 +55,7 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
         page,
         "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
          `{command}`, vestal {version}{}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
-         {} that is sent {RATE} events a second. Left out are runs of which others took more than {} % of the CPU, and those in which a server of a camera was not \
+         {} that is sent {RATE} events a second, of {COST_US} us each. Left out are runs of which others took more than {} % of the CPU, and those in which a server of a camera was not \
          used up: less than one in {SATURATED} events was left over or dropped there, and the paper's cameras are others.",
         measured.machine,
         cpu(measured),
