@@ -1,5 +1,6 @@
 //! What the kernel does in interrupts on the processors of a run, by its own account.
 
+use crate::quantity::short;
 use std::fs;
 use vestal_core::time::NANOS_PER_SECOND;
 use vestal_linux::Processor;
@@ -78,6 +79,18 @@ impl Counters {
     }
 }
 
+/// For people.
+pub(super) fn line(row: &Interrupts) -> String {
+    format!(
+        "the kernel took {} of CPU {} in softirqs and {} in interrupts, counted in steps of {} as ticks find them: packets were received {} times",
+        short(row.soft_ns),
+        row.processor,
+        short(row.hard_ns),
+        short(row.granularity_ns),
+        row.received
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +119,11 @@ mod tests {
             received,
         };
         let expected = [row(1, 10_000_000, 30_000_000, 50), row(10, 0, 0, 0)];
+        let said = line(&found[0]);
+        assert!(
+            said.starts_with("the kernel took 30ms of CPU 1 in softirqs"),
+            "{said}"
+        );
         assert_eq!(found, expected);
         let unreadable = Counters {
             stat: String::new(),

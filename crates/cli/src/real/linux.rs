@@ -2,7 +2,7 @@
 
 use super::costs::cost;
 use super::devices::{self, Devices};
-use super::interrupts::Counters;
+use super::interrupts::{self, Counters};
 use super::machine::machine_lines;
 use super::{RealRun, Settings, cpus, frames, outcome, pace};
 use crate::failure::Failure;
@@ -105,9 +105,11 @@ pub(crate) fn execute(
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
+    let mut machine = machine_lines(session, &report, settings);
+    machine.extend(result.run.machine.interrupts.iter().map(interrupts::line));
     Ok(RealRun {
         interrupted: report.ended != Ended::Finished,
-        machine: machine_lines(session, &report, settings),
+        machine,
         warnings,
         result,
         unwritten,
