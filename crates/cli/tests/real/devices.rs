@@ -160,7 +160,18 @@ fn control_is_in_time(result: &Value) {
 #[test]
 fn a_storm_below_a_critical_task_that_raises_the_mode_keeps_nothing_of_it_waiting() {
     let scratch = Scratch::new("below-io-amc");
-    let file = scratch.file("below.toml", BELOW);
+    let text = [
+        ("capacity    = 3", "capacity    = { LO = 1, HI = 3 }"),
+        ("capacity    = 4", "capacity    = { LO = 4 }"),
+        ("utilization = 0.2", "utilization = { LO = 0.2 }"),
+    ];
+    let text = text
+        .iter()
+        .fold(BELOW.to_owned(), |text, (of_one, of_two)| {
+            assert!(text.contains(of_one));
+            text.replace(of_one, of_two)
+        });
+    let file = scratch.file("below.toml", &text);
     let more = ["--for", "1s", "--scenario", "overrun=0.3"];
     let result = run_under("io-amc", file.to_str().unwrap(), "pipe,storm", &more);
     arrived(&result);
