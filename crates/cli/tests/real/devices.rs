@@ -192,7 +192,6 @@ fn what_softirqs_did_on_the_processor_of_a_run_is_reported() {
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let result = done.json();
     let rows = result["machine"]["interrupts"].as_array().unwrap();
-    eprintln!("{rows:?} {}", result["devices"][0]);
     let [row] = rows.as_slice() else {
         panic!("{rows:?}")
     };

@@ -57,13 +57,13 @@ fn run(name: &str, more: &[&str]) -> (Value, Vec<Gap>) {
     let result = done.json();
     assert_eq!(result["proof"], Value::Null);
     let (_, records) = read(&scratch.0.join("run.vtrace"));
-    let gaps = records.iter().filter_map(|record| match record.what {
-        What::Gap { length, .. } => {
-            let to = record.at.as_nanos();
-            let from = to.saturating_sub(length.as_nanos());
-            Some(Gap { from, to })
-        }
-        _ => None,
+    let gaps = records.iter().filter_map(|record| {
+        let What::Gap { length, .. } = record.what else {
+            return None;
+        };
+        let to = record.at.as_nanos();
+        let from = to.saturating_sub(length.as_nanos());
+        Some(Gap { from, to })
     });
     (result, gaps.collect())
 }
