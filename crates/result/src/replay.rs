@@ -48,16 +48,16 @@ pub struct Replay {
     /// a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Levels>,
-    /// What PIBS executed in any window of a period; absent where there are none, and if there is a difference.
+    /// What sporadic servers and PIBS executed in any window of a period; absent where there are none, and if there is a difference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<ServerWindow>,
 }
 
-/// What a PIBS executed in any window as long as the period of whom it serves where nobody else is named. It is no verdict: what others preempt may
-/// execute more than `unpreempted_ns`, and what counts then is the demand from the start of a busy period.
+/// What a sporadic server executed in any window as long as its period, and a PIBS in one as long as that of whom it serves where nobody else is named. It
+/// is no verdict: what others preempt may execute more than `unpreempted_ns`, and what counts then is the demand from the start of a busy period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerWindow {
-    /// The PIBS.
+    /// The server.
     pub server: String,
     /// The length of the windows.
     pub window_ns: u64,
@@ -65,7 +65,7 @@ pub struct ServerWindow {
     pub executed_ns: u64,
     /// Where the first of those begins.
     pub from_ns: u64,
-    /// (2 - U)UT, with the largest of its shares: what one that nothing preempts executes at most.
+    /// What it executes at most if nothing preempts it, in whatever mode: its capacity, and of a PIBS (2 - U)UT.
     pub unpreempted_ns: u64,
 }
 

@@ -219,12 +219,16 @@ fn a_replay_says_how_much_a_pibs_executed_in_a_window_also_where_others_preempt_
         assert_eq!(done.exit, 0, "{}", done.stderr);
         let replayed = vestal(&["replay", trace, "--format", "json"]);
         assert_eq!(replayed.exit, 0, "{}", replayed.stderr);
-        let windows = &replayed.json()["windows"];
-        const MS: u64 = 1_000_000;
-        let expected = serde_json::json!([{
-            "server": "bh", "window_ns": 16 * MS, "executed_ns": executed * MS, "from_ns": from * MS, "unpreempted_ns": 7 * MS,
-        }]);
-        assert_eq!(*windows, expected);
+        let replayed = replayed.json();
+        let mut windows = replayed["windows"].as_array().unwrap().iter();
+        let found = windows.find(|row| row["server"] == "bh").unwrap();
+        let millis = |key: &str| found[key].as_u64().unwrap() / 1_000_000;
+        let found = ["window_ns", "executed_ns", "from_ns", "unpreempted_ns"].map(millis);
+        assert_eq!(found, [16, executed, from, 7]);
+        // A sporadic server has what nothing keeps from it.
+        if let Some(urgent) = windows.find(|row| row["server"] == "urgent") {
+            assert_eq!(urgent["executed_ns"], urgent["unpreempted_ns"]);
+        }
         let said = vestal(&["replay", trace]).stdout;
         let line = format!("bh executed at most {executed}ms in any 16ms");
         assert!(said.contains(&line), "{said}");

@@ -23,9 +23,11 @@ fn run_under(policy: &str, file: &str, device: &str, more: &[&str]) -> Value {
     let run = ["run", file, "--policy", policy, &option, "--trace", &trace];
     let done = vestal(&[&run[..], &["--format", "json"], more].concat());
     assert_eq!(done.exit, 0, "{device}: {}", done.stderr);
-    let replayed = vestal(&["replay", &trace]);
+    let replayed = vestal(&["replay", &trace, "--format", "json"]);
     assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
-    done.json()
+    let mut result = done.json();
+    result["windows"] = replayed.json()["windows"].clone();
+    result
 }
 
 /// Events that arrived; each of them was served, or is queued, or was dropped.
@@ -215,6 +217,20 @@ fn a_storm_below_a_critical_task_keeps_nothing_of_it_waiting() {
         .as_u64()
         .unwrap();
     assert!(woken > 20, "{woken}");
+    // That nothing preempts has no more in a window than its capacity, and what may be exceeded of one; of the other it is reported.
+    let windows = result["windows"].as_array().unwrap();
+    let of = |server: &str| {
+        let row = windows.iter().find(|row| row["server"] == server);
+        ["executed_ns", "unpreempted_ns"].map(|key| row.unwrap()[key].as_u64().unwrap())
+    };
+    let [executed, most] = of("control");
+    assert!(
+        executed > 900_000 && executed < most + 250_000,
+        "{executed}"
+    );
+    let [executed, most] = of("device");
+    assert_eq!(most, 7_200_000);
+    assert!(executed > 1_000_000, "{executed}");
 }
 
 #[test]
