@@ -212,11 +212,10 @@ fn a_replay_says_how_much_a_pibs_executed_in_a_window_also_where_others_preempt_
         let file = scratch.file("set.toml", text);
         let rows = scratch.file("rows.csv", rows);
         let trace = scratch.0.join("run.vtrace");
-        let (file, trace) = (file.to_str().unwrap(), trace.to_str().unwrap());
+        let [file, rows, trace] = [&file, &rows, &trace].map(|path| path.to_str().unwrap());
         let simulate = ["simulate", file, "--policy", "io-amc", "--for", "64ms"];
-        let more = ["--scenario", rows.to_str().unwrap(), "--trace", trace];
-        let done = vestal(&[&simulate[..], &more].concat());
-        assert_eq!(done.exit, 0, "{}", done.stderr);
+        let more = ["--scenario", rows, "--trace", trace];
+        assert_eq!(vestal(&[&simulate[..], &more].concat()).exit, 0);
         let replayed = vestal(&["replay", trace, "--format", "json"]);
         assert_eq!(replayed.exit, 0, "{}", replayed.stderr);
         let replayed = replayed.json();
