@@ -348,8 +348,10 @@ impl<'a> State<'a> {
         if charges.len() >= usize::from(entry.replenishments) {
             return Some(all);
         }
+        // What is left of a part and cannot be enforced is gone with it, and a part that comes back may be as small.
         let mut away = charges.iter().fold(Service::ZERO, |sum, charge| {
-            sum.saturating_add(charge.amount)
+            let amount = charge.amount.saturating_add(self.below.granularity);
+            sum.saturating_add(amount)
         });
         let mut since = Instant::EPOCH;
         for charge in charges {
@@ -459,8 +461,7 @@ impl<'a> State<'a> {
         }
         charges.push_back(Charge {
             back: at.saturating_add(Duration::from_nanos(after)),
-            // What is left and cannot be enforced is gone with it.
-            amount: amount.saturating_add(self.below.granularity),
+            amount,
         });
     }
 
