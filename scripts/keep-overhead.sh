@@ -2,7 +2,7 @@
 # Keeps a measurement in the documentation: scripts/keep-overhead.sh DIR
 #
 # DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, or has what `vestal bench sleeps --format json` says as
-# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile. Copies what was measured to docs/overhead, or to docs/sigrist2015/fig11, and writes
+# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile. Copies what was measured to docs/overhead or a folder of it, or to docs/sigrist2015/fig11, and writes
 # everything that follows from it anew: claims.md and the figures beside it, and the section with verdicts and tables in
 # docs/overhead.md. A test compares them with what was measured ever after; it says so if there are words left that are true only
 # without a measurement, which are to be removed by hand.
@@ -10,6 +10,11 @@ set -euo pipefail
 
 if [ $# -eq 1 ] && [ -f "$1/measured.json" ]; then
     files=(measured.json) to=docs/overhead about=the_kept_measurement
+elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ] && head -n 1 "$1/runs.jsonl" | grep -q '"vestal-cameras/'; then
+    # Those of a kind of device are kept beside those of another: docs/overhead/missimer/pipe, docs/overhead/missimer/udp.
+    kind="$(head -n 1 "$1/runs.jsonl" | sed -n 's/.*"device":"\([a-z]*\)".*/\1/p')"
+    [ -n "$kind" ] || { echo "$1/runs.jsonl does not say what kind of device its cameras are" >&2; exit 2; }
+    files=(runs.jsonl result.json) to="docs/overhead/missimer/$kind" about=cameras
 elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ]; then
     files=(runs.jsonl result.json) to=docs/overhead/sigrist2015 about=shares
 elif [ $# -eq 1 ] && [ -f "$1/sleeps.json" ]; then

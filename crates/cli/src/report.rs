@@ -289,6 +289,9 @@ impl RunResult {
                 .number("replenishments", |row| or_dash(row.replenishments))
                 .number("exhausted", |row| row.exhausted)
                 .number("postponed", |row| short(row.postponed_ns));
+            if self.run.servers.iter().any(|row| row.tolerated_ns > 0) {
+                table = table.number("not charged", |row| short(row.tolerated_ns));
+            }
             let mut servers = self.run.servers.iter();
             if servers.any(|row| row.longest_list.is_some()) {
                 table = table.number("longest list", |row| {

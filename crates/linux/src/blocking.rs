@@ -124,7 +124,7 @@ impl JobContext<'_> {
                         device.lose();
                         return Err(Cancelled);
                     }
-                    if device.serve() {
+                    if device.serve(monotonic_nanos()) {
                         self.cpu.kick_manager();
                         return Ok(());
                     }

@@ -17,11 +17,11 @@
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event;
 use crate::sys::readiness::{Readiness, Ready};
-use crate::sys::source::Input;
+use crate::sys::source::{Input, KernelDrops};
 use crate::sys::{Processor, sched};
 use crate::words::{Latest, Line, Tally};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vestal_core::TaskId;
 
 /// Something that events come from, for one run. Clones are the same device.
@@ -35,6 +35,8 @@ struct Shared {
     input: Input,
     line: Line,
     tally: Tally,
+    /// By the bottom half: the clock when it served the last event that it counted, or counts just now.
+    served_at: Latest<u64>,
     /// By the top half: how often it found the device ready, and how often that was no news.
     wakes: Latest<u64>,
     spurious: Latest<u64>,
@@ -45,9 +47,30 @@ struct Shared {
     failed: Latest<i32>,
     /// By the manager: of how many interrupts it told the scheduler.
     told: Latest<u64>,
-    /// By who starts the run: whether one has taken it up, and what the kernel had dropped by then.
+    /// By who starts the run: whether one has taken it up.
     in_use: Latest<u8>,
-    dropped_before: Latest<u64>,
+    /// By whoever asks what the kernel has dropped: none of the run's threads.
+    drops: Mutex<Drops>,
+}
+
+/// What the kernel has dropped since a run began.
+#[derive(Debug, Default)]
+struct Drops {
+    /// What its counters said last.
+    seen: KernelDrops,
+    in_all: u64,
+}
+
+impl Drops {
+    /// They say so now: what they have counted since the last look is added, also where the smaller of them has begun anew.
+    fn see(&mut self, now: KernelDrops) -> u64 {
+        let socket = now.socket.wrapping_sub(self.seen.socket);
+        let interface = now.interface.saturating_sub(self.seen.interface);
+        let new = u64::from(socket).saturating_add(interface);
+        self.in_all = self.in_all.saturating_add(new);
+        self.seen = now;
+        self.in_all
+    }
 }
 
 impl Device {
@@ -58,6 +81,7 @@ impl Device {
             input,
             line: Line::default(),
             tally: Tally::default(),
+            served_at: Latest::default(),
             wakes: Latest::default(),
             spurious: Latest::default(),
             lost: Latest::default(),
@@ -65,7 +89,7 @@ impl Device {
             failed: Latest::default(),
             told: Latest::default(),
             in_use: Latest::default(),
-            dropped_before: Latest::default(),
+            drops: Mutex::default(),
         }))
     }
 
@@ -87,13 +111,19 @@ impl Device {
         self.0.tally.served()
     }
 
-    /// How many events the kernel has dropped since the present run began, or the last one did: [`Input::dropped`] since then.
+    /// How many events the kernel has dropped since the present run began, or the last one did: [`Input::dropped`] since then. The counter of a
+    /// socket begins anew after 2^32, so this has to be called before there are so many more: once an hour is enough for a million a second.
     ///
     /// # Errors
     /// As [`Input::dropped`].
     pub fn dropped(&self) -> io::Result<u64> {
+        let mut drops = self.drops();
         let now = self.0.input.dropped()?;
-        Ok(now.saturating_sub(self.0.dropped_before.get()))
+        Ok(drops.see(now))
+    }
+
+    fn drops(&self) -> MutexGuard<'_, Drops> {
+        self.0.drops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a run has taken it up, after whatever is tried out before one: who sends from then on sends no more than is served
@@ -126,9 +156,16 @@ impl Device {
         Some(at)
     }
 
-    /// The bottom half has served one more; says whether somebody waits for that.
-    pub(crate) fn serve(&self) -> bool {
+    /// The bottom half has served one more when the clock said `now`; says whether somebody waits for that.
+    pub(crate) fn serve(&self, now: u64) -> bool {
+        // First: who sees the event sees when it was, or when one after it.
+        self.0.served_at.set(now);
         self.0.tally.serve()
+    }
+
+    /// The clock when the last event was served, at the earliest.
+    pub(crate) fn served_at(&self) -> u64 {
+        self.0.served_at.get()
     }
 
     /// The bottom half was kept from doing anything about an event.
@@ -172,9 +209,13 @@ impl Device {
     /// Before a run begins.
     fn reset(&self) -> io::Result<()> {
         let shared = &self.0;
-        shared.dropped_before.set(shared.input.dropped()?);
+        *self.drops() = Drops {
+            seen: shared.input.dropped()?,
+            in_all: 0,
+        };
         shared.line.calm();
         shared.tally.reset();
+        shared.served_at.set(0);
         for count in [&shared.wakes, &shared.spurious, &shared.lost, &shared.told] {
             count.set(0);
         }
@@ -392,6 +433,23 @@ mod tests {
         let device = Device::new("pipe", input);
         let task = TaskId(task);
         Attached { task, device }
+    }
+
+    #[test]
+    fn a_counter_that_begins_anew_loses_nothing() {
+        let mut drops = Drops {
+            seen: KernelDrops {
+                socket: u32::MAX - 4,
+                interface: 100,
+            },
+            in_all: 0,
+        };
+        let see =
+            |drops: &mut Drops, socket, interface| drops.see(KernelDrops { socket, interface });
+        assert_eq!(see(&mut drops, u32::MAX, 100), 4);
+        assert_eq!(see(&mut drops, 2, 110), 4 + 3 + 10);
+        assert_eq!(see(&mut drops, 1, 110), 4 + 3 + 10 + u64::from(u32::MAX));
+        assert_eq!(see(&mut drops, 1, 110), 4 + 3 + 10 + u64::from(u32::MAX));
     }
 
     #[test]

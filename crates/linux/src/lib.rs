@@ -131,5 +131,5 @@ pub use stamps::Clock;
 pub use started::StartedThread;
 pub use vestal_statistics::Summary;
 pub use vestal_sys::Processor;
-pub use vestal_sys::source::{Input, Sender, Taken};
+pub use vestal_sys::source::{Input, KernelDrops, Sender, Taken};
 pub use vestal_sys::{pipe, pty, tun, udp};

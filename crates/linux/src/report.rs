@@ -445,6 +445,9 @@ pub struct MachineReport {
 pub struct ServerReport {
     /// What was charged to it: all that the threads of its tasks used, the beginning and the end of each job included.
     pub charged: Service,
+    /// What they used beside that and was not charged: of each job the tolerance at most ([`EnforcementReport::tolerance`]), where
+    /// [`CpuSpec::tolerates_each_job`](crate::CpuSpec::tolerates_each_job) says so.
+    pub tolerated: Service,
     /// How often it used up its budget, idled away or not.
     pub exhausted: u64,
     /// How much budget came later than it would have, because a replenishment list was full.

@@ -564,6 +564,7 @@ mod tests {
             "lost_ns",
             "missed_outside_gaps",
             "stolen",
+            "interrupts",
         ];
         assert_eq!(keys, expected);
         assert_eq!(facts[2].1, 7);

@@ -19,6 +19,9 @@ pub struct Cameras {
     pub machine: String,
     /// What kind of device a camera was.
     pub device: String,
+    /// On which CPU of that machine.
+    #[serde(default)]
+    pub cpu: Option<usize>,
     /// How long each run took, and each in which the mode changed.
     pub interval_ns: [u64; 2],
     /// How many repetitions were wanted.
@@ -31,15 +34,25 @@ pub struct Cameras {
     pub claims: Vec<Finding>,
 }
 
-/// The runs of one set with one system. Quartiles are those over runs, null where no run has it.
+/// The runs of one set with one system. Quartiles are those over runs that count, null where no run has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CamerasCell {
     /// `one-camera`, `two-cameras` (Table II) or `change` (Table III).
     pub place: String,
     /// `SS-only` or `SS+PIBS`.
     pub system: String,
-    /// How many runs.
+    /// How many runs count.
     pub runs: usize,
+    /// How many do not: others took more than a thousandth of the CPU, or of each ten events of a camera not even one was left over or dropped, so that its
+    /// server was not used up.
+    #[serde(default)]
+    pub left_out: usize,
+    /// Of those: for the first of these reasons.
+    #[serde(default)]
+    pub disturbed: usize,
+    /// What others took of the CPU in all runs, those that do not count included, in percent of a run.
+    #[serde(default)]
+    pub lost_percent: Option<Quartiles>,
     /// CPU time of the run's own threads on its CPU, and of workers outside the bodies of jobs, in percent of the run.
     pub overhead_percent: Option<Quartiles>,
     /// Switches between threads of the run.
@@ -52,7 +65,10 @@ pub struct CamerasCell {
     pub completed_each_second: [Option<Quartiles>; 2],
     /// The longest time without one, in periods.
     pub longest_wait_periods: [Option<Quartiles>; 2],
-    /// Each camera, of all runs together.
+    /// Events that each application read of its camera; null where it has none.
+    #[serde(default)]
+    pub read_each_second: [Option<Quartiles>; 2],
+    /// Each camera, of all runs together, those that do not count included.
     pub cameras: Vec<CameraCell>,
 }
 

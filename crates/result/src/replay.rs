@@ -48,6 +48,25 @@ pub struct Replay {
     /// a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Levels>,
+    /// What sporadic servers and PIBS executed in any window of a period; absent where there are none, and if there is a difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<ServerWindow>,
+}
+
+/// What a sporadic server executed in any window as long as its period, and a PIBS in one as long as that of whom it serves where nobody else is named. It
+/// is no verdict: what others preempt may execute more than `unpreempted_ns`, and what counts then is the demand from the start of a busy period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerWindow {
+    /// The server.
+    pub server: String,
+    /// The length of the windows.
+    pub window_ns: u64,
+    /// The most that it was charged within any of them.
+    pub executed_ns: u64,
+    /// Where the first of those begins.
+    pub from_ns: u64,
+    /// What it executes at most if nothing preempts it, in whatever mode: its capacity, and of a PIBS (2 - U)UT.
+    pub unpreempted_ns: u64,
 }
 
 /// What levels that share CPUs had of them. If anything is wrong, `equal` is false.

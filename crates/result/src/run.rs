@@ -304,8 +304,12 @@ pub struct CpuRow {
 pub struct ServerRow {
     /// Its name.
     pub name: String,
-    /// How long its jobs executed; in a real run all that the threads of its tasks used.
+    /// How long its jobs executed; in a real run all that the threads of its tasks used, but for `tolerated_ns`.
     pub served_ns: u64,
+    /// What they used in a real run without being charged for it: where a server has what one job needs, of each job no more than the
+    /// tolerance of the run.
+    #[serde(default)]
+    pub tolerated_ns: u64,
     /// How often its budget came back; of a sporadic server and a PIBS how often a part was sent for, once a use, and null
     /// in a real run, where nobody counts that.
     pub replenishments: Option<u64>,
@@ -487,9 +491,28 @@ pub struct Machine {
     pub missed_outside_gaps: u64,
     /// By cause; only causes that took something.
     pub stolen: Vec<Stolen>,
+    /// What the kernel did in interrupts on the processors of a real run with devices; none of others.
+    pub interrupts: Vec<Interrupts>,
     /// How well limits were enforced; a simulated world enforces exactly.
     #[serde(flatten)]
     pub enforced: Option<Enforced>,
+}
+
+/// What the kernel did in interrupts on a processor while a run with devices took place, by its own account. No budget and no priority bounds it, and
+/// where the kernel does not tell it from the threads that it interrupts (without `CONFIG_IRQ_TIME_ACCOUNTING`) it is on their accounts too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Interrupts {
+    /// The processor.
+    pub processor: usize,
+    /// In interrupts.
+    pub hard_ns: u64,
+    /// In softirqs, which receive packets, among others.
+    pub soft_ns: u64,
+    /// The steps in which both are counted. Without `CONFIG_IRQ_TIME_ACCOUNTING` a step counts for what is found at a tick, so that what falls between ticks is not
+    /// seen, and how much that is nobody knows.
+    pub granularity_ns: u64,
+    /// How often softirqs ran that receive packets.
+    pub received: u64,
 }
 
 /// Time that was taken from a run.
@@ -525,7 +548,7 @@ pub struct Enforced {
     /// In which steps it sees execution; null if that is not known.
     pub granularity_ns: Option<u64>,
     /// By how much a job's own limit may be exceeded when that is noticed; budgets of servers and tasks are charged without
-    /// it.
+    /// it, but for those of servers that have what one job of theirs needs (`tolerated_ns`).
     pub tolerance_ns: u64,
     /// How many overruns were noticed.
     pub overruns_noticed: u64,

@@ -102,6 +102,7 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
         keys,
         [
             "gaps",
+            "interrupts",
             "longest_gap_ns",
             "lost_ns",
             "missed_outside_gaps",

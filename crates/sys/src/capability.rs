@@ -34,7 +34,8 @@ pub fn drop_scheduling() -> io::Result<()> {
 ///
 /// # Errors
 /// What the system calls say.
-pub fn drop_all() -> io::Result<()> {
+#[cfg(test)]
+pub(crate) fn drop_all() -> io::Result<()> {
     drop_of(0, 0)
 }
 

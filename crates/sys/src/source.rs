@@ -16,6 +16,15 @@ pub struct Input {
     link: Option<Link>,
 }
 
+/// What the kernel has dropped since a source was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelDrops {
+    /// At the socket, modulo 2^32: its counter has no more.
+    pub socket: u32,
+    /// At the network interface.
+    pub interface: u64,
+}
+
 /// What came of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -47,12 +56,12 @@ impl Input {
         self.fd.as_raw_fd()
     }
 
-    /// How many events found no room on their way here, and the kernel dropped: of a socket, modulo 2^32, and of a network interface.
-    /// Nothing is dropped so on its way into anything else.
+    /// How many events found no room on their way here, and the kernel dropped. Nothing is dropped so on its way into anything but a socket and a
+    /// network interface.
     ///
     /// # Errors
     /// What the system call says, or that the kernel does not count them.
-    pub fn dropped(&self) -> io::Result<u64> {
+    pub fn dropped(&self) -> io::Result<KernelDrops> {
         let mut numbers = [0_u32; MEMINFO];
         let mut length = libc::socklen_t::try_from(size_of_val(&numbers)).unwrap_or(0);
         // SAFETY: the descriptor is open; there is room for `length` bytes, and that says so.
@@ -65,13 +74,13 @@ impl Input {
                 &raw mut length,
             )
         };
-        let here = match checked(outcome) {
+        let socket = match checked(outcome) {
             Ok(()) => drops_of(numbers, length)?,
             Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => 0,
             Err(error) => return Err(error),
         };
-        let on_the_way = self.link.as_ref().map_or(Ok(0), Link::dropped)?;
-        Ok(here.saturating_add(on_the_way))
+        let interface = self.link.as_ref().map_or(Ok(0), Link::dropped)?;
+        Ok(KernelDrops { socket, interface })
     }
 
     /// Takes what comes first, without waiting: of a source of packets one of them, and what does not fit into `buffer`, which is not empty, is
@@ -98,10 +107,10 @@ impl Input {
 const MEMINFO: usize = 9;
 
 /// Of what the kernel wrote, which is so many bytes. Older ones have fewer numbers.
-fn drops_of(numbers: [u32; MEMINFO], length: libc::socklen_t) -> io::Result<u64> {
+fn drops_of(numbers: [u32; MEMINFO], length: libc::socklen_t) -> io::Result<u32> {
     if usize::try_from(length).is_ok_and(|length| length >= size_of_val(&numbers)) {
         let [.., drops] = numbers;
-        return Ok(drops.into());
+        return Ok(drops);
     }
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
@@ -186,6 +195,7 @@ mod tests {
         assert_eq!(drops_of(numbers, 36).unwrap(), 9);
         assert!(drops_of(numbers, 32).is_err());
         let (_sender, input) = pipe::packets(4).unwrap();
-        assert_eq!(input.dropped().unwrap(), 0, "no socket");
+        let none = KernelDrops::default();
+        assert_eq!(input.dropped().unwrap(), none, "no socket");
     }
 }

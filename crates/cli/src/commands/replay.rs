@@ -8,6 +8,7 @@ mod bottom_halves;
 mod domains;
 mod foreign;
 mod levels;
+mod windows;
 
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
@@ -24,7 +25,7 @@ use std::path::Path;
 use vestal_core::{Duration, JobId, Scheduler};
 use vestal_policy::{Configuration, Precision, Registry, parameters};
 use vestal_result::Format as Version;
-use vestal_result::replay::{Differs, Inverted, Jobs, Levels, Replay};
+use vestal_result::replay::{Differs, Inverted, Jobs, Levels, Replay, ServerWindow};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference, Replayed};
@@ -49,6 +50,7 @@ pub(super) struct Found {
     outcome: Result<Replayed, Box<Difference>>,
     inversion: Option<Inverted>,
     levels: Option<Levels>,
+    windows: Vec<ServerWindow>,
     task_set: Vec<String>,
 }
 
@@ -145,11 +147,16 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         Ok(_) => levels::find(&args.trace, &header, &session)?,
         Err(_) => None,
     };
+    let windows = match &outcome {
+        Ok(_) => windows::find(&args.trace, &header, &session)?,
+        Err(_) => Vec::new(),
+    };
     Ok(Found {
         header,
         outcome,
         inversion,
         levels,
+        windows,
         task_set,
     })
 }
@@ -395,6 +402,7 @@ fn document(path: &Path, found: &Found) -> Replay {
         }),
         inversion: found.inversion.clone(),
         levels: found.levels.clone(),
+        windows: found.windows.clone(),
         task_set: found.task_set.clone(),
         domains: domains::documents(&found.header, replayed),
     }
@@ -436,6 +444,7 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
             text.push_str(&domains::page(&found.header, replayed));
             let levels = document.levels.as_ref();
             text.push_str(&levels.map(levels::page).unwrap_or_default());
+            text.push_str(&windows::page(&document.windows));
             match &document.inversion {
                 Some(found) => painter.paint(
                     Style::Bad,

@@ -1,4 +1,7 @@
 //! Runs with cameras: when applications complete their jobs, and how much of a camera is read by when.
+//!
+//! A bottom half puts what it serves into a buffer, and a job of the application with its number reads what has come since the job before it, without waiting
+//! for anybody; then it burns the rest of what it demands.
 
 use super::Settings;
 use super::cpus;
@@ -6,17 +9,73 @@ use super::devices::Devices;
 use super::linux::blame;
 use crate::failure::Failure;
 use crate::session::Session;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use vestal_core::{Instant, Service, TaskConfiguration, TaskId};
 use vestal_experiment::overhead::missimer::run::{Camera, Place, Run, System, WINDOW_NS};
 use vestal_experiment::overhead::missimer::set;
 use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
-use vestal_linux::{Device, Ended, Executive, Processor, Report, TaskSpec};
+use vestal_linux::{Device, Ended, Executive, JobContext, Processor, Report, TaskSpec};
 
-/// When jobs of a task were completed, since the run began.
-type Completed = Arc<Mutex<Vec<u64>>>;
+/// So many events fit into a buffer: more than come in a period.
+const ROOM: usize = 4_096;
+
+/// What a bottom half has served of a camera. One thread writes, one reads, and none waits for the other: what is not read in time is overwritten.
+#[derive(Debug)]
+struct Buffer {
+    events: Vec<AtomicU8>,
+    written: AtomicU64,
+}
+
+impl Buffer {
+    fn new() -> Self {
+        Self {
+            events: (0..ROOM).map(|_| AtomicU8::new(0)).collect(),
+            written: AtomicU64::new(0),
+        }
+    }
+
+    fn place(&self, number: u64) -> Option<&AtomicU8> {
+        let place = number % ROOM as u64;
+        usize::try_from(place)
+            .ok()
+            .and_then(|place| self.events.get(place))
+    }
+
+    fn put(&self, event: &[u8]) {
+        let number = self.written.load(Ordering::Relaxed);
+        if let (Some(place), Some(&first)) = (self.place(number), event.first()) {
+            place.store(first, Ordering::Relaxed);
+        }
+        self.written.store(number + 1, Ordering::Release);
+    }
+
+    /// Reads all from this number on that is still there; gives the number of the next, and how many were read.
+    fn read_from(&self, next: u64) -> (u64, u64) {
+        let end = self.written.load(Ordering::Acquire);
+        let first = next.max(end.saturating_sub(ROOM as u64));
+        let read = (first..end).filter_map(|number| self.place(number));
+        let sum = read.fold(0_u64, |sum, event| {
+            sum.wrapping_add(event.load(Ordering::Relaxed).into())
+        });
+        // It is looked at, whatever the compiler thinks of it.
+        std::hint::black_box(sum);
+        (end, end - first)
+    }
+}
+
+/// What an application does, and what becomes of it.
+#[derive(Debug, Default)]
+struct Application {
+    completed: Mutex<Vec<u64>>,
+    /// Of its camera, if it has one.
+    buffer: Option<Arc<Buffer>>,
+    read: AtomicU64,
+    overwritten: AtomicU64,
+    /// The clock when the run began, from when its first job has begun; 0 before.
+    epoch: AtomicU64,
+}
 
 /// Runs a session for its duration; `None`: a signal ended it.
 pub(crate) fn cameras(
@@ -26,21 +85,16 @@ pub(crate) fn cameras(
 ) -> Result<Option<Run>, Failure> {
     let devices = Devices::new(session, settings)?;
     let span = session.duration.as_nanos();
-    let jobs = usize::try_from(span / WINDOW_NS).unwrap_or(0) + 2;
-    let completed: Vec<Completed> = session
-        .set
-        .tasks
-        .iter()
-        .map(|_| Arc::new(Mutex::new(Vec::with_capacity(jobs))))
-        .collect();
-    let executive = executive(session, settings, &devices, (place, &completed))?;
+    let applications = applications(session);
+    let executive = executive(session, settings, &devices, (place, &applications))?;
     let readers: Vec<Device> = (0..)
         .map_while(|number| devices.device(number).cloned())
         .collect();
     let senders = devices.begin(settings);
-    let samples = Samples::start(readers, span / WINDOW_NS, settings);
+    let first = applications.first().cloned().unwrap_or_default();
+    let samples = Samples::start(readers, (span / WINDOW_NS, first), settings);
     let report = executive.run(session.duration);
-    let served_by = samples.end();
+    let (looked_ns, served_by) = samples.end();
     senders.end();
     let failed = |error| blame(format!("run under {}", session.system.policy), error);
     let report = report.map_err(failed)?;
@@ -56,28 +110,46 @@ pub(crate) fn cameras(
         dropped: row.dropped,
         served_by,
     });
-    let [first, second] = [0, 1].map(|application| {
-        let of = completed.get(application);
-        of.map_or_else(Vec::new, |of| {
-            of.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        })
-    });
+    let of = |number: usize, count: fn(&Application) -> &AtomicU64| {
+        let application = applications.get(number);
+        application.map_or(0, |found| count(found).load(Ordering::Relaxed))
+    };
     Ok(Some(Run {
-        place,
-        system,
-        repetition,
-        completed_ns: [first, second],
+        completed_ns: [0, 1].map(|number| {
+            let application = applications.get(number);
+            application.map_or_else(Vec::new, |found| found.completed().clone())
+        }),
+        read: [0, 1].map(|number| of(number, |found| &found.read)),
+        overwritten: [0, 1].map(|number| of(number, |found| &found.overwritten)),
         cameras: cameras.collect(),
-        ..of(&report, (place, system, repetition))
+        looked_ns,
+        ..ran(&report, (place, system, repetition))
     }))
 }
 
+/// Each with a buffer if there is a camera for it, and with room for what becomes of its jobs.
+fn applications(session: &Session) -> Vec<Arc<Application>> {
+    let jobs = usize::try_from(session.duration.as_nanos() / WINDOW_NS).unwrap_or(0) + 2;
+    let cameras = session.set.devices.len();
+    let each = (0..session.set.tasks.len()).map(|number| {
+        let buffer = (number < cameras).then(|| Arc::new(Buffer::new()));
+        Arc::new(Application {
+            completed: Mutex::new(Vec::with_capacity(jobs)),
+            buffer,
+            ..Application::default()
+        })
+    });
+    each.collect()
+}
+
 /// What the report says.
-fn of(report: &Report, (place, system, repetition): (Place, System, u32)) -> Run {
+fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Run {
     let cpus = report.cpus.iter();
     let count = |of: fn(&vestal_linux::report::CpuReport) -> u64| {
         cpus.clone().map(of).fold(0, u64::saturating_add)
     };
+    let rises = cpus.clone().flat_map(|cpu| &cpu.modes);
+    let rises = rises.filter(|change| change.to > change.from);
     let dropped = |application: usize| {
         let tasks = report.cpus.first().map(|cpu| &cpu.tasks);
         let task = tasks.and_then(|tasks| tasks.get(application));
@@ -90,10 +162,9 @@ fn of(report: &Report, (place, system, repetition): (Place, System, u32)) -> Run
         span_ns: report.duration.as_nanos(),
         completed_ns: [Vec::new(), Vec::new()],
         dropped: [dropped(0), dropped(1)],
-        rises: count(|cpu| {
-            let rises = cpu.modes.iter().filter(|change| change.to > change.from);
-            rises.count() as u64
-        }),
+        read: [0; 2],
+        overwritten: [0; 2],
+        rises_ns: rises.map(|change| since_begin(change.at)).collect(),
         scheduler_ns: count(|cpu| {
             let own = cpu.threads.cpu().as_nanos();
             own.saturating_add(cpu.threads.workers.as_nanos())
@@ -101,27 +172,44 @@ fn of(report: &Report, (place, system, repetition): (Place, System, u32)) -> Run
         switches: count(|cpu| cpu.busy_periods.switches),
         interrupts: count(|cpu| cpu.devices.iter().map(|device| device.interrupts).sum()),
         cameras: Vec::new(),
+        looked_ns: Vec::new(),
         lost_ns: count(|cpu| cpu.machine.lost.as_nanos()),
+        gaps: count(|cpu| cpu.machine.gaps),
     }
 }
 
-/// The applications, whose jobs burn what the set says of them, and the bottom halves.
+fn since_begin(at: Instant) -> u64 {
+    at.saturating_since(Instant::EPOCH).as_nanos()
+}
+
+/// The applications, whose jobs read and burn what the set says of them, and the bottom halves.
 fn executive(
     session: &Session,
     settings: &Settings,
     devices: &Devices,
-    (place, completed): (Place, &[Completed]),
+    (place, applications): (Place, &[Arc<Application>]),
 ) -> Result<Executive, Failure> {
-    let refused = Arc::new(AtomicU64::new(0));
     let mut executive = Executive::new(cpus::config(settings, true));
     for cluster in &session.system.clusters {
         executive = executive.cpu(cpus::cpu_of(session, cluster, settings, true));
         for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
-            executive = match completed.get(id.index()) {
+            executive = match applications.get(id.index()) {
                 Some(of) => application(executive, session, (id, configuration), (place, of)),
                 None => {
-                    let task = (id, configuration);
-                    cpus::with_task(executive, session, task, (devices, &refused))?
+                    let number = id.index() - applications.len();
+                    let reader = applications.get(number);
+                    let buffer = reader.and_then(|reader| reader.buffer.clone());
+                    let work = |cost: Service| {
+                        move |job: &mut JobContext<'_>, event: &[u8]| {
+                            job.burn(cost)?;
+                            if let Some(buffer) = &buffer {
+                                buffer.put(event);
+                            }
+                            Ok(())
+                        }
+                    };
+                    let half = (number, configuration);
+                    cpus::with_bottom_half(executive, session, half, devices, work)
                 }
             };
         }
@@ -133,7 +221,7 @@ fn application(
     executive: Executive,
     session: &Session,
     (id, configuration): (TaskId, &TaskConfiguration),
-    (place, completed): (Place, &Completed),
+    (place, of): (Place, &Arc<Application>),
 ) -> Executive {
     let name = session.task_name(id);
     let span_ms = session.duration.as_nanos() / 1_000_000;
@@ -144,28 +232,63 @@ fn application(
         offset: vestal_core::Duration::ZERO,
         demand_max: Some(session.demand_max(id)),
     };
-    let completed = Arc::clone(completed);
+    let of = Arc::clone(of);
+    let mut next = 0;
     executive.task_with_demand(spec, demand, move |job| {
-        job.burn_demand()?;
-        let now = job.now().saturating_since(Instant::EPOCH).as_nanos();
-        let mut completed = completed.lock().unwrap_or_else(PoisonError::into_inner);
+        of.begins(job.now());
+        of.read_since(&mut next);
+        job.burn(job.demand().saturating_sub(job.executed()))?;
+        let mut completed = of.completed();
         // It asks for no memory in a real-time class.
         if completed.len() < completed.capacity() {
-            completed.push(now);
+            completed.push(since_begin(job.now()));
         }
         Ok(())
     })
 }
 
-/// A thread that looks what was served at the end of each window.
+impl Application {
+    fn completed(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.completed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A job of it begins its body; the first one says when the run began.
+    fn begins(&self, now: Instant) {
+        if self.epoch.load(Ordering::Relaxed) == 0 {
+            let epoch = clock_nanos().saturating_sub(since_begin(now));
+            self.epoch.store(epoch, Ordering::Release);
+        }
+    }
+
+    /// Reads what its camera's bottom half has served since it was at `next`.
+    fn read_since(&self, next: &mut u64) {
+        let Some(buffer) = &self.buffer else {
+            return;
+        };
+        let (end, read) = buffer.read_from(*next);
+        let overwritten = end - *next - read;
+        *next = end;
+        self.read.fetch_add(read, Ordering::Relaxed);
+        self.overwritten.fetch_add(overwritten, Ordering::Relaxed);
+    }
+}
+
+/// A thread that looks what was served at the end of each window, and when that was.
 struct Samples {
-    thread: JoinHandle<Vec<Vec<u64>>>,
+    thread: JoinHandle<(Vec<u64>, Vec<Vec<u64>>)>,
     is_over: Arc<AtomicBool>,
     cameras: usize,
 }
 
 impl Samples {
-    fn start(cameras: Vec<Device>, windows: u64, settings: &Settings) -> Self {
+    /// So many windows of a run that `first` says the beginning of.
+    fn start(
+        cameras: Vec<Device>,
+        (windows, first): (u64, Arc<Application>),
+        settings: &Settings,
+    ) -> Self {
         /// So often it looks whether the run has begun, or is over.
         const POLL_NANOS: u64 = 1_000_000;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -174,23 +297,28 @@ impl Samples {
         let own = settings.cpus.iter().flatten().copied();
         let own: Vec<Processor> = own.map(Processor).collect();
         let thread = thread::spawn(move || {
-            // Where it may not, its windows end late.
+            // Where it may not, its windows end late, and it says when.
             let _ = keep_off(&own);
-            let mut served_by = vec![Vec::new(); cameras.len()];
-            while !cameras.iter().all(Device::is_in_use) && goes_on() {
+            let (mut looked_ns, mut served_by) = (Vec::new(), vec![Vec::new(); cameras.len()]);
+            let begun = || first.epoch.load(Ordering::Acquire);
+            while begun() == 0 && goes_on() {
                 sleep_until(clock_nanos() + POLL_NANOS);
             }
-            let begun = clock_nanos();
+            let begun = begun();
             for window in 1..=windows {
                 let end = begun + window * WINDOW_NS;
                 while clock_nanos() < end && goes_on() {
                     sleep_until(end.min(clock_nanos() + 20 * POLL_NANOS));
                 }
+                if !goes_on() && clock_nanos() < end {
+                    break;
+                }
+                looked_ns.push(clock_nanos().saturating_sub(begun));
                 for (served_by, camera) in served_by.iter_mut().zip(&cameras) {
                     served_by.push(camera.served());
                 }
             }
-            served_by
+            (looked_ns, served_by)
         });
         Self {
             thread,
@@ -199,11 +327,41 @@ impl Samples {
         }
     }
 
-    /// What was served by the end of each window, of each camera.
-    fn end(self) -> Vec<Vec<u64>> {
+    /// When it looked, and what had been served of each camera.
+    fn end(self) -> (Vec<u64>, Vec<Vec<u64>>) {
         self.is_over.store(true, Ordering::Release);
         // It does not panic.
         let found = self.thread.join();
-        found.unwrap_or_else(|_| vec![Vec::new(); self.cameras])
+        found.unwrap_or_else(|_| (Vec::new(), vec![Vec::new(); self.cameras]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_event_is_read_once_or_known_to_be_overwritten() {
+        let application = Application {
+            buffer: Some(Arc::new(Buffer::new())),
+            ..Application::default()
+        };
+        let buffer = application.buffer.clone().unwrap();
+        let put = |count: u64| (0..count).for_each(|_| buffer.put(&[1]));
+        let mut next = 0;
+        let counts = |next: &mut u64| {
+            application.read_since(next);
+            [&application.read, &application.overwritten].map(|of| of.load(Ordering::Relaxed))
+        };
+        assert_eq!(counts(&mut next), [0, 0]);
+        put(3);
+        assert_eq!(counts(&mut next), [3, 0]);
+        assert_eq!(counts(&mut next), [3, 0]);
+        put(ROOM as u64 + 5);
+        assert_eq!(counts(&mut next), [3 + ROOM as u64, 5]);
+        assert_eq!(next, ROOM as u64 + 8);
+        let none = Application::default();
+        none.read_since(&mut next);
+        assert_eq!(none.read.load(Ordering::Relaxed), 0);
     }
 }

@@ -59,6 +59,11 @@ pub(crate) fn two_processors(first: Option<usize>) -> Option<Vec<usize>> {
     Some(vec![first, others.next()?])
 }
 
+/// The CPU that a run of one takes if it was told of none: the last that the process may use.
+pub(crate) fn last_processor() -> Option<usize> {
+    Rights::probe().processors.last().map(|last| last.0)
+}
+
 /// What walkers of all CPUs lose.
 fn of_frames(cpus: &[CpuReport], lost: &FrameCosts) -> Vec<Primitive> {
     let of_jobs = [name::JOB_START, name::JOB_END].map(|wanted| {

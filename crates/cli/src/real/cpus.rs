@@ -12,8 +12,11 @@ use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use vestal_core::{CpuId, Duration, Modes, Service, TaskConfiguration, TaskId};
-use vestal_linux::{Config, CpuSpec, Dispatcher, Executive, Processor, TaskSpec, Termination};
+use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
+use vestal_linux::config::TOLERANCE_MAX;
+use vestal_linux::{
+    Cancelled, Config, CpuSpec, Dispatcher, Executive, JobContext, Processor, TaskSpec, Termination,
+};
 use vestal_policy::{Cluster, DISPATCHER, Precision};
 use vestal_trace::Dispatch;
 use vestal_workload::Scenario;
@@ -130,16 +133,19 @@ pub(super) fn cpu_of(
         })
     };
     let servers = cluster.configuration.servers();
+    // A trial says how much it is, which comes later: the most that it may say.
+    let tolerance = settings.tolerance_ns.map(Service::from_nanos);
+    let tolerance = tolerance.unwrap_or(TOLERANCE_MAX);
     CpuSpec {
         // Their tests are for servers that have what one job of theirs needs.
-        tolerates_each_job: servers.is_some_and(|servers| servers.modes != Modes::Requested),
+        tolerates_each_job: servers.is_some_and(share::tolerates_each_job),
         processor: cluster
             .cpus
             .first()
             .and_then(|&cpu| entry_of(cpu, settings)),
         guarantee: proof(session, settings).is_some(),
         backlog: session.backlog(),
-        utilization_ppm: share::share_ppm(&cluster.configuration, |task| {
+        utilization_ppm: share::share_ppm(&cluster.configuration, tolerance, |task| {
             match cluster.tasks.get(task.index()) {
                 Some(task) if task.index() < session.set.tasks.len() => session.demand_max(*task),
                 // A bottom half wants all that its server has.
@@ -159,12 +165,8 @@ pub(super) fn with_task(
 ) -> Result<Executive, Failure> {
     let Some(task) = session.set.tasks.get(id.index()) else {
         let place = id.index().saturating_sub(session.set.tasks.len());
-        return Ok(with_bottom_half(
-            executive,
-            session,
-            (place, configuration),
-            devices,
-        ));
+        let half = (place, configuration);
+        return Ok(with_bottom_half(executive, session, half, devices, serve));
     };
     let spec = TaskSpec {
         name: task.name.clone(),
@@ -192,13 +194,17 @@ pub(super) fn with_task(
     ))
 }
 
-/// The bottom half of the device with this number.
-fn with_bottom_half(
+/// The bottom half of the device with this number, which does with an event what `work` says of its cost.
+pub(super) fn with_bottom_half<W>(
     executive: Executive,
     session: &Session,
     (place, configuration): (usize, &TaskConfiguration),
     devices: &Devices,
-) -> Executive {
+    work: impl FnOnce(Service) -> W,
+) -> Executive
+where
+    W: FnMut(&mut JobContext<'_>, &[u8]) -> Result<(), Cancelled> + Send + 'static,
+{
     let (Some(device), Some(spec)) = (devices.device(place), session.set.devices.get(place)) else {
         return executive;
     };
@@ -208,7 +214,7 @@ fn with_bottom_half(
         offset: Duration::ZERO,
         demand_max: Some(spec.cost),
     };
-    executive.bottom_half(task, device, serve(spec.cost))
+    executive.bottom_half(task, device, work(spec.cost))
 }
 
 /// What `--cpus` says of a CPU of the set.

@@ -6,7 +6,7 @@ use crate::input::shown;
 use crate::session::Session;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use vestal_core::time::NANOS_PER_SECOND;
 use vestal_core::{Duration, Service};
@@ -44,16 +44,44 @@ struct Made {
 struct Source {
     sender: Sender,
     sent: AtomicU64,
-    /// Of those: how many found no room.
+    /// Of those: how many found no room, or could not be sent.
     refused: AtomicU64,
+    /// How many could not, and the number of the error with the last of them.
+    failed: AtomicU64,
+    error: AtomicI32,
 }
 
 impl Source {
+    fn new(sender: Sender) -> Self {
+        Self {
+            sender,
+            sent: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            error: AtomicI32::new(0),
+        }
+    }
+
     fn send(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
-        if !matches!(self.sender.send(&EVENT), Ok(true)) {
+        let done = self.sender.send(&EVENT);
+        if !matches!(done, Ok(true)) {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
+        if let Err(error) = done {
+            let number = error.raw_os_error().unwrap_or(0);
+            self.error.store(number, Ordering::Relaxed);
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What has to be said of events that could not be sent to the device of this name.
+    fn warning(&self, name: &str) -> Option<String> {
+        let failed = self.failed.load(Ordering::Relaxed);
+        let error = io::Error::from_raw_os_error(self.error.load(Ordering::Relaxed));
+        (failed > 0).then(|| {
+            format!("{failed} events could not be sent to {name}, and count as dropped: {error}")
+        })
     }
 }
 
@@ -89,12 +117,20 @@ impl Pace {
         /// A sender looks so often whether the run is over.
         const PATIENCE_NANOS: u64 = 20_000_000;
         const POLL_NANOS: u64 = 500_000;
+        /// And that the kernel's counter of drops, which has 32 bits, has not begun anew twice.
+        const COUNT_NANOS: u64 = 60_000_000_000;
         // Something is tried out before the run begins.
         while !device.is_in_use() && !is_over.load(Ordering::Acquire) {
             sleep_until(clock_nanos() + POLL_NANOS);
         }
         let mut next = clock_nanos();
+        let mut counted = next;
         while !is_over.load(Ordering::Acquire) {
+            if clock_nanos() - counted > COUNT_NANOS {
+                // Who is told what was dropped hears of an error then.
+                let _ = device.dropped();
+                counted = clock_nanos();
+            }
             match self {
                 Self::Requested => return,
                 Self::Storm => source.send(),
@@ -238,22 +274,33 @@ impl Made {
     }
 }
 
+/// What is not known of the events of a device, if that is so.
+fn open(row: &DeviceRow) -> Option<String> {
+    let (name, events) = (&row.name, row.unaccounted?);
+    match events {
+        0 => None,
+        1.. => Some(format!(
+            "of the events that were sent to {name} {events} were neither served nor queued nor dropped, as far as is known"
+        )),
+        _ => Some(format!(
+            "{} more events of {name} are accounted for than were sent",
+            events.unsigned_abs()
+        )),
+    }
+}
+
 /// What devices of a run that is over have to be warned of.
-pub(super) fn warnings(report: &Report, rows: &[DeviceRow]) -> Vec<String> {
-    let open = rows.iter().filter_map(|row| {
-        let unaccounted = row.unaccounted.filter(|&events| events != 0)?;
-        Some(format!(
-            "of the events that were sent to {} {unaccounted} were neither served nor queued nor dropped, as far as is known",
-            row.name
-        ))
-    });
+pub(super) fn warnings(devices: &Devices, report: &Report, rows: &[DeviceRow]) -> Vec<String> {
+    let open = rows.iter().filter_map(open);
+    let unsent = devices.each.iter();
+    let unsent = unsent.filter_map(|made| made.source.warning(&made.name));
     let found = report.cpus.iter().flat_map(|cpu| &cpu.devices);
     let failed = found.filter_map(|found| {
         let error = std::io::Error::from_raw_os_error(found.failed?);
         let name = &found.name;
         Some(format!("nothing more was read from {name}: {error}"))
     });
-    open.chain(failed).collect()
+    open.chain(unsent).chain(failed).collect()
 }
 
 /// How many events nobody has taken. Nobody sends any more, so that there are no more than fit in.
@@ -310,11 +357,7 @@ fn make(
         name: spec.name.clone(),
         kind,
         device: Device::new(spec.name.clone(), input),
-        source: Arc::new(Source {
-            sender,
-            sent: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-        }),
+        source: Arc::new(Source::new(sender)),
         pace,
     })
 }
@@ -385,4 +428,43 @@ pub(super) fn serve(
     cost: Service,
 ) -> impl FnMut(&mut JobContext<'_>, &[u8]) -> Result<(), Cancelled> + Send {
     move |job, _| job.burn(cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_of_events_is_said_in_words_that_fit() {
+        let row = |events| DeviceRow {
+            name: "lamp".to_owned(),
+            unaccounted: Some(events),
+            ..DeviceRow::default()
+        };
+        assert_eq!(open(&row(0)), None);
+        let lost = open(&row(3)).unwrap();
+        assert!(lost.contains("sent to lamp 3 were neither"), "{lost}");
+        let more = open(&row(-3)).unwrap();
+        let expected = "3 more events of lamp are accounted for than were sent";
+        assert_eq!(more, expected);
+    }
+
+    #[test]
+    fn what_could_not_be_sent_is_told_from_what_found_no_room() {
+        let (sender, input) = pipe::packets(1).unwrap();
+        let source = Source::new(sender);
+        let counts = || [&source.sent, &source.refused].map(|of| of.load(Ordering::Relaxed));
+        source.send();
+        source.send();
+        assert_eq!((counts(), source.warning("lamp")), ([2, 1], None));
+        drop(input);
+        source.send();
+        assert_eq!(counts(), [3, 2]);
+        let said = source.warning("lamp").unwrap();
+        assert!(
+            said.starts_with("1 events could not be sent to lamp"),
+            "{said}"
+        );
+        assert!(said.contains("Broken pipe"), "{said}");
+    }
 }

@@ -59,6 +59,10 @@ pub(crate) fn two_processors(_: Option<usize>) -> Option<Vec<usize>> {
     None
 }
 
+pub(crate) fn last_processor() -> Option<usize> {
+    None
+}
+
 pub(crate) fn slack_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",

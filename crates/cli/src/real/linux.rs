@@ -2,6 +2,7 @@
 
 use super::costs::cost;
 use super::devices::{self, Devices};
+use super::interrupts::{self, Counters};
 use super::machine::machine_lines;
 use super::{RealRun, Settings, cpus, frames, memory, outcome, pace};
 use crate::failure::Failure;
@@ -86,9 +87,11 @@ pub(crate) fn execute(
     let progress = view
         .is_none()
         .then(|| ClockProgress::start(output, "running", span));
+    let before = Counters::now();
     let senders = devices.begin(settings);
     let report = executive.run(session.duration);
     senders.end();
+    let counted = Counters::now();
     drop(progress);
     let shown = view.map(View::close).transpose();
     let report = report.map_err(|error| failure(session, error))?;
@@ -97,17 +100,23 @@ pub(crate) fn execute(
     let mut result = outcome::result(session, settings, &report);
     let rows = devices.rows(&report);
     result.run.devices = rows.map_err(|error| failure(session, error))?;
+    if !result.run.devices.is_empty() {
+        let processors = report.cpus.iter().map(|cpu| cpu.processor);
+        result.run.machine.interrupts = counted.since(&before, processors);
+    }
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
-    warnings.extend(devices::warnings(&report, &result.run.devices));
+    warnings.extend(devices::warnings(&devices, &report, &result.run.devices));
     warnings.extend(cpus::sharing(session, settings));
     warnings.extend(cpus::serving(session));
     warnings.extend(report.frames.as_ref().and_then(frames::undecided));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
+    let mut machine = machine_lines(session, &report, settings);
+    machine.extend(result.run.machine.interrupts.iter().map(interrupts::line));
     Ok(RealRun {
         interrupted: report.ended != Ended::Finished,
-        machine: machine_lines(session, &report, settings),
+        machine,
         warnings,
         result,
         unwritten,

@@ -395,6 +395,8 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch, settings: &Settings) 
         },
         missed_outside_gaps: report.jobs.missed_outside_gaps,
         stolen: stolen_in_all(machines),
+        // Who ran it has looked.
+        interrupts: Vec::new(),
         enforced: Some(Enforced {
             dispatch: dispatch.word().to_owned(),
             inversions: joined(cpus, |cpu| cpu.inversions, u64::saturating_add),

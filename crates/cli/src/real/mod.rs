@@ -26,6 +26,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod frames;
 #[cfg(target_os = "linux")]
+mod interrupts;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 mod machine;
@@ -57,13 +59,13 @@ pub(crate) use barriers::barriers;
 #[cfg(target_os = "linux")]
 pub(crate) use cameras::cameras;
 #[cfg(target_os = "linux")]
-pub(crate) use costs::{costs, two_processors};
+pub(crate) use costs::{costs, last_processor, two_processors};
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    RELEASE, SWITCH, barriers, cameras, check, costs, examine, execute, machine, measure,
-    preemptions, primitives, shares, slack_trace, sleeps, two_processors,
+    RELEASE, SWITCH, barriers, cameras, check, costs, examine, execute, last_processor, machine,
+    measure, preemptions, primitives, shares, slack_trace, sleeps, two_processors,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};

@@ -166,6 +166,7 @@ fn servers(session: &Session, report: &Report) -> Vec<ServerRow> {
         ServerRow {
             name: name.clone(),
             served_ns: found.charged.as_nanos(),
+            tolerated_ns: found.tolerated.as_nanos(),
             replenishments: server
                 .kind
                 .replenishment_period()

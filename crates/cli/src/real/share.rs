@@ -8,24 +8,50 @@ const WINDOW: Duration = Duration::from_nanos(vestal_core::time::NANOS_PER_SECON
 
 /// The most that the tasks of a CPU use, in millionths of it, if no job of a task demands more than `demand` says; `None`
 /// where each job has a limit of its own. Jobs that exceed their own C_i are no more than these budgets allow; without a
-/// budget they go on.
+/// budget they go on. Where servers have what one job needs, `tolerance` is what each job may use without being charged for it.
 pub(super) fn share_ppm(
     configuration: &Configuration,
+    tolerance: Service,
     demand: impl Fn(TaskId) -> Service,
 ) -> Option<u64> {
     let tasks = configuration.tasks().iter().zip(0..);
     let demands = tasks.map(|(task, id)| ppm(demand(TaskId(id)), task.task.period));
     let demands: Vec<u64> = demands.collect();
     if let Some(servers) = configuration.servers() {
-        return Some(of_servers(servers, &demands));
+        let tolerated = tolerated(configuration, servers, tolerance);
+        return Some(of_servers(servers, &demands, &tolerated));
     }
     configuration
         .levels()
         .map(|levels| of_levels(levels, &demands))
 }
 
+/// Whether servers have what one job of theirs needs, so that the tolerance is taken off what each is charged.
+pub(super) const fn tolerates_each_job(servers: &Servers) -> bool {
+    matches!(servers.modes, Modes::Adaptive { .. })
+}
+
+/// What the jobs of each server use without being charged for it: those of bottom halves nothing.
+fn tolerated(configuration: &Configuration, servers: &Servers, tolerance: Service) -> Vec<u64> {
+    let mut sums = vec![0_u64; servers.servers.len()];
+    if !tolerates_each_job(servers) {
+        return sums;
+    }
+    let tasks = configuration.tasks().iter().zip(&servers.served);
+    for ((task, served), id) in tasks.zip(0..) {
+        let mut devices = servers.devices.iter();
+        if devices.any(|device| device.bottom_half == TaskId(id)) {
+            continue;
+        }
+        if let Some(sum) = sums.get_mut(served.server.index()) {
+            *sum = sum.saturating_add(ppm(tolerance, task.task.period));
+        }
+    }
+    sums
+}
+
 /// In the mode in which it is most: where jobs raise none it is the lowest.
-fn of_servers(servers: &Servers, demands: &[u64]) -> u64 {
+fn of_servers(servers: &Servers, demands: &[u64], tolerated: &[u64]) -> u64 {
     let mut asked = vec![0_u64; servers.servers.len()];
     for (served, &demand) in servers.served.iter().zip(demands) {
         if let Some(sum) = asked.get_mut(served.server.index()) {
@@ -39,7 +65,15 @@ fn of_servers(servers: &Servers, demands: &[u64]) -> u64 {
     let of_mode = |mode| {
         let kinds = servers.servers.iter();
         let kinds = kinds.map(|server| supply(&server.kind, mode));
-        let shares = kinds.zip(&asked).map(|(supply, &asked)| supply.min(asked));
+        let supplies = kinds.zip(tolerated);
+        // Who has no budget in a mode has no jobs there.
+        let supplies = supplies.map(|(supply, &tolerated)| match supply {
+            0 => 0,
+            some => some.saturating_add(tolerated),
+        });
+        let shares = supplies
+            .zip(&asked)
+            .map(|(supply, &asked)| supply.min(asked));
         shares.fold(0, u64::saturating_add)
     };
     highest.up_to_self().map(of_mode).max().unwrap_or(0)

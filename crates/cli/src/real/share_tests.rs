@@ -27,7 +27,7 @@ fn example(file: &str, policy: &str, options: &[&str]) -> Session {
 }
 
 fn of(session: &Session, demand: impl Fn(TaskId) -> Service) -> Option<u64> {
-    share_ppm(session.configuration(), demand)
+    share_ppm(session.configuration(), Service::ZERO, demand)
 }
 
 #[test]
@@ -61,6 +61,27 @@ fn where_jobs_raise_the_mode_the_one_counts_in_which_most_is_used() {
     // Nothing raises it there.
     let requested = example(file, "hsf", &[]);
     assert_eq!(of(&requested, |_| ENDLESS), sum(&lo));
+}
+
+/// Its tasks of level HI have periods of 20 and 40 ms: 0.25 of each are not charged, to bottom halves all is.
+#[test]
+fn what_jobs_are_not_charged_is_used_all_the_same() {
+    let file = "../../examples/io-amc.toml";
+    let adaptive = example(file, "io-amc", &[]);
+    let of = |session: &Session, demand: &dyn Fn(TaskId) -> Service| {
+        share_ppm(session.configuration(), Service::from_micros(250), demand)
+    };
+    let in_hi = 300_000 + 250_000 + 100_000;
+    let uncharged = 12_500 + 6_250;
+    assert_eq!(of(&adaptive, &|_| ENDLESS), Some(in_hi + uncharged));
+    // Who keeps to C(LO) uses no more for that.
+    let modest = |task: TaskId| match task.index() {
+        index if index < 3 => adaptive.demand_max(task),
+        _ => ENDLESS,
+    };
+    assert_eq!(of(&adaptive, &modest), Some(625_000));
+    let requested = example(file, "hsf", &[]);
+    assert_eq!(of(&requested, &|_| ENDLESS), Some(625_000));
 }
 
 #[test]

@@ -72,8 +72,8 @@ fn figure_14_of_holenderski_with_period_30() {
     assert_eq!(row(&rows, "task2"), drawn(&task2, 120));
     // The idling one used up its budget by 15, 35, 60, 85 and 110; what it idled away it did not serve.
     let servers = serde_json::json!([
-        { "name": "deferrable", "served_ns": 20_000_000, "replenishments": 4, "exhausted": 0, "postponed_ns": 0, "longest_list": null },
-        { "name": "idling", "served_ns": 20_000_000, "replenishments": 4, "exhausted": 5, "postponed_ns": 0, "longest_list": null },
+        { "name": "deferrable", "served_ns": 20_000_000, "tolerated_ns": 0, "replenishments": 4, "exhausted": 0, "postponed_ns": 0, "longest_list": null },
+        { "name": "idling", "served_ns": 20_000_000, "tolerated_ns": 0, "replenishments": 4, "exhausted": 5, "postponed_ns": 0, "longest_list": null },
     ]);
     assert_eq!(result["servers"], servers);
     assert_eq!(result["devices"], serde_json::json!([]));

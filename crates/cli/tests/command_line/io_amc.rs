@@ -149,6 +149,16 @@ fn figures_5_and_6_say_how_long_lists_became() {
 
 /// The set of figure 6 with a device that raises its events by itself as `rows` say, and nobody who waits.
 fn device_alone(name: &str, server: &str, rows: &str, milliseconds: usize) -> String {
+    let scratch = Scratch::new(name);
+    let file = scratch.file("set.toml", &device_set(server));
+    let rows = scratch.file("rows.csv", rows);
+    let scenario = ["--scenario", rows.to_str().unwrap()];
+    let (_, rows) = simulated("io-amc", file.to_str().unwrap(), milliseconds, &scenario);
+    row(&rows, "device").to_owned()
+}
+
+/// Its file, with this server for bottom halves.
+fn device_set(server: &str) -> String {
     let text = format!(
         "format = \"vestal/1\"\nlevels = [\"LO\"]\nunit = \"ms\"\n\
         [[task]]\nname = \"idle\"\ncriticality = \"LO\"\nperiod = 1000\noffset = 900\nwcet = {{ LO = 1 }}\n\
@@ -156,13 +166,7 @@ fn device_alone(name: &str, server: &str, rows: &str, milliseconds: usize) -> St
         [[server]]\nname = \"bh\"\n{server}\n\
         [[device]]\nname = \"device\"\nserver = \"bh\"\ncost = 1\n"
     );
-    let text = text.replace("capacity = 1\n", "capacity = 1\ntasks = [\"idle\"]\n");
-    let scratch = Scratch::new(name);
-    let file = scratch.file("set.toml", &text);
-    let rows = scratch.file("rows.csv", rows);
-    let scenario = ["--scenario", rows.to_str().unwrap()];
-    let (_, rows) = simulated("io-amc", file.to_str().unwrap(), milliseconds, &scenario);
-    row(&rows, "device").to_owned()
+    text.replace("capacity = 1\n", "capacity = 1\ntasks = [\"idle\"]\n")
 }
 
 /// The most units of a row in any window of so many.
@@ -184,6 +188,50 @@ fn a_pibs_that_nothing_preempts_reaches_its_bound_in_a_window_exactly() {
     );
     assert_eq!(row[..16], drawn(&[(0, 3), (12, 16)], 16));
     assert_eq!(most_in(&row, 16), 7);
+}
+
+/// The same PIBS, alone and below a server that takes the CPU from 1 to 15. By hand: its burst of 4 begins at 0 and goes on at 15, so that the next is
+/// possible at 18, at once; that uses 2, and at 18 + 8 the third has 4 again. In the 16 from 15 on there are 3 + 2 + 4, where (2 - U) U T is 7.
+#[test]
+fn a_replay_says_how_much_a_pibs_executed_in_a_window_also_where_others_preempt_it() {
+    let pibs = "kind = \"pibs\"\nutilization = 0.25\nserves = [\"app\"]";
+    let alone = device_set(pibs);
+    let urgent = "[[task]]\nname = \"urgent\"\ncriticality = \"LO\"\nperiod = 1000\noffset = 1\nwcet = { LO = 14 }\n\
+        [[server]]\nname = \"urgent\"\nkind = \"sporadic\"\nperiod = 1000\ncapacity = 14\npriority = 2\ntasks = [\"urgent\"]\n";
+    let below = alone.replace("period = 16\n", "period = 16\npriority = 1\n") + urgent;
+    for (text, rows, executed, from) in [
+        (&alone, "device,device,0ms,3\ndevice,device,12ms,40\n", 7, 0),
+        (
+            &below,
+            "device,device,0ms,4\ndevice,device,18ms,2\ndevice,device,26ms,4\n",
+            9,
+            14,
+        ),
+    ] {
+        let scratch = Scratch::new("io-amc-replayed-windows");
+        let file = scratch.file("set.toml", text);
+        let rows = scratch.file("rows.csv", rows);
+        let trace = scratch.0.join("run.vtrace");
+        let [file, rows, trace] = [&file, &rows, &trace].map(|path| path.to_str().unwrap());
+        let simulate = ["simulate", file, "--policy", "io-amc", "--for", "64ms"];
+        let more = ["--scenario", rows, "--trace", trace];
+        assert_eq!(vestal(&[&simulate[..], &more].concat()).exit, 0);
+        let replayed = vestal(&["replay", trace, "--format", "json"]);
+        assert_eq!(replayed.exit, 0, "{}", replayed.stderr);
+        let replayed = replayed.json();
+        let mut windows = replayed["windows"].as_array().unwrap().iter();
+        let found = windows.find(|row| row["server"] == "bh").unwrap();
+        let millis = |key: &str| found[key].as_u64().unwrap() / 1_000_000;
+        let found = ["window_ns", "executed_ns", "from_ns", "unpreempted_ns"].map(millis);
+        assert_eq!(found, [16, executed, from, 7]);
+        // A sporadic server has what nothing keeps from it.
+        if let Some(urgent) = windows.find(|row| row["server"] == "urgent") {
+            assert_eq!(urgent["executed_ns"], urgent["unpreempted_ns"]);
+        }
+        let said = vestal(&["replay", trace]).stdout;
+        let line = format!("bh executed at most {executed}ms in any 16ms");
+        assert!(said.contains(&line), "{said}");
+    }
 }
 
 /// Random events, of many at once and few: what a sporadic server and a PIBS execute in any window of 16, if nothing

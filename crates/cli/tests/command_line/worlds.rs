@@ -161,6 +161,7 @@ fn has_the_parts_of_a_result(document: &serde_json::Value) {
         keys(&document["machine"]),
         [
             "gaps",
+            "interrupts",
             "longest_gap_ns",
             "lost_ns",
             "missed_outside_gaps",

@@ -13,18 +13,21 @@ fn run(device: &str) -> Value {
 }
 
 fn run_of(file: &str, device: &str, span: &str) -> Value {
+    run_under("hsf", file, device, &["--for", span])
+}
+
+fn run_under(policy: &str, file: &str, device: &str, more: &[&str]) -> Value {
     let scratch = Scratch::new("devices");
     let trace = scratch.0.join("run.vtrace").to_str().unwrap().to_owned();
     let option = format!("--device=device={device}");
-    let run = [
-        "run", file, "--policy", "hsf", &option, "--for", span, "--trace", &trace, "--format",
-        "json",
-    ];
-    let done = vestal(&run);
+    let run = ["run", file, "--policy", policy, &option, "--trace", &trace];
+    let done = vestal(&[&run[..], &["--format", "json"], more].concat());
     assert_eq!(done.exit, 0, "{device}: {}", done.stderr);
-    let replayed = vestal(&["replay", &trace]);
+    let replayed = vestal(&["replay", &trace, "--format", "json"]);
     assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
-    done.json()
+    let mut result = done.json();
+    result["windows"] = replayed.json()["windows"].clone();
+    result
 }
 
 /// Events that arrived; each of them was served, or is queued, or was dropped.
@@ -146,6 +149,62 @@ arrival = "sporadic"
 period  = 2
 "#;
 
+/// It is not late more often than the machine took the CPU.
+fn control_is_in_time(result: &Value) {
+    let control = &result["tasks"][0];
+    assert!(control["completed"].as_u64().unwrap() > 90, "{control}");
+    let missed = control["missed"].as_u64().unwrap();
+    let gaps = result["machine"]["gaps"].as_u64().unwrap();
+    assert!(missed <= gaps, "{control} {gaps}");
+}
+
+/// Its jobs raise the mode, in which the device of the lower level goes without.
+#[test]
+fn a_storm_below_a_critical_task_that_raises_the_mode_keeps_nothing_of_it_waiting() {
+    let scratch = Scratch::new("below-io-amc");
+    let text = [
+        ("capacity    = 3", "capacity    = { LO = 1, HI = 3 }"),
+        ("capacity    = 4", "capacity    = { LO = 4 }"),
+        ("utilization = 0.2", "utilization = { LO = 0.2 }"),
+    ];
+    let text = text
+        .iter()
+        .fold(BELOW.to_owned(), |text, (of_one, of_two)| {
+            assert!(text.contains(of_one));
+            text.replace(of_one, of_two)
+        });
+    let file = scratch.file("below.toml", &text);
+    let more = ["--for", "1s", "--scenario", "overrun=0.3"];
+    let result = run_under("io-amc", file.to_str().unwrap(), "pipe,storm", &more);
+    arrived(&result);
+    control_is_in_time(&result);
+    let rises = result["modes"].as_array().unwrap().iter();
+    let rises = rises.filter(|change| change["to"] == "HI").count();
+    assert!(rises > 5, "{:#}", result["modes"]);
+    assert!(result["devices"][0]["served"].as_u64().unwrap() > 500);
+}
+
+/// Who sends has the processor of the run, as there is no other one: what is received there is received in softirqs of it, which no budget bounds.
+#[test]
+fn what_softirqs_did_on_the_processor_of_a_run_is_reported() {
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0", VESTAL, "run", FIGURE_6, "--policy", "hsf"]);
+    command.args(["--device=device=udp,storm", "--for", "1s", "--format=json"]);
+    let done: Done = command.current_dir(repository()).output().unwrap().into();
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let result = done.json();
+    let rows = result["machine"]["interrupts"].as_array().unwrap();
+    let [row] = rows.as_slice() else {
+        panic!("{rows:?}")
+    };
+    let number = |key: &str| row[key].as_u64().unwrap();
+    assert_eq!(
+        [number("processor"), number("granularity_ns")],
+        [0, 10_000_000]
+    );
+    assert!(number("received") > 100, "{row}");
+}
+
 /// That includes, says the replay, that no bottom half went on while the critical task was ready.
 #[test]
 fn a_storm_below_a_critical_task_keeps_nothing_of_it_waiting() {
@@ -153,18 +212,25 @@ fn a_storm_below_a_critical_task_keeps_nothing_of_it_waiting() {
     let file = scratch.file("below.toml", BELOW);
     let result = run_of(file.to_str().unwrap(), "udp,storm", "1s");
     arrived(&result);
-    let control = &result["tasks"][0];
-    assert!(control["completed"].as_u64().unwrap() > 90, "{control}");
-    // Only where the machine took the CPU meanwhile it may be late.
-    let (missed, gaps) = (
-        control["missed"].as_u64(),
-        result["machine"]["gaps"].as_u64(),
-    );
-    assert!(missed.unwrap() <= gaps.unwrap(), "{control} {gaps:?}");
+    control_is_in_time(&result);
     let woken = result["machine"]["own"]["wakeups"]["device"]
         .as_u64()
         .unwrap();
     assert!(woken > 20, "{woken}");
+    // That nothing preempts has no more in a window than its capacity, and what may be exceeded of one; of the other it is reported.
+    let windows = result["windows"].as_array().unwrap();
+    let of = |server: &str| {
+        let row = windows.iter().find(|row| row["server"] == server);
+        ["executed_ns", "unpreempted_ns"].map(|key| row.unwrap()[key].as_u64().unwrap())
+    };
+    let [executed, most] = of("control");
+    assert!(
+        executed > 900_000 && executed < most + 250_000,
+        "{executed}"
+    );
+    let [executed, most] = of("device");
+    assert_eq!(most, 7_200_000);
+    assert!(executed > 1_000_000, "{executed}");
 }
 
 #[test]

@@ -124,6 +124,14 @@ impl ManagerRecord {
         }
     }
 
+    /// So much was taken off what a budget was charged.
+    pub(crate) fn note_tolerated(&mut self, owner: BudgetOwner, amount: Service) {
+        if let BudgetOwner::Server(id) = owner {
+            let server = self.server(id);
+            server.tolerated = server.tolerated.saturating_add(amount);
+        }
+    }
+
     fn server(&mut self, id: ServerId) -> &mut ServerReport {
         let index = id.index();
         if self.servers.len() <= index {

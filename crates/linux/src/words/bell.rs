@@ -29,6 +29,17 @@ impl Bell {
 }
 
 #[cfg(all(test, loom))]
+impl Bell {
+    /// Waits until there was another call, from which there is no other way out, as in the kernel: one that is lost hangs.
+    pub(super) fn hang_beyond(&self, count: u32) {
+        // It sees what was written last: else it might hang for want of that.
+        while self.0.fetch_or(0, Ordering::Relaxed) == count {
+            loom::thread::yield_now();
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
 mod model {
     use super::*;
     use loom::sync::Arc;
@@ -50,10 +61,7 @@ mod model {
                 if seen == 2 {
                     break;
                 }
-                // As in the kernel there is no other way out of the wait than a call: one that is lost hangs.
-                while bell.0.fetch_or(0, Ordering::Relaxed) == count {
-                    thread::yield_now();
-                }
+                bell.hang_beyond(count);
             }
             caller.join().unwrap();
         });

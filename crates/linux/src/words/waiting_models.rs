@@ -57,16 +57,47 @@ fn sleep(shared: &Shared) {
     }
 }
 
+/// The same, where there is no other way out of a wait than a call; who `looks_first` reads the count of calls after it has looked.
+fn sleep_for_calls(shared: &Shared, looks_first: bool, is_over: fn(&Shared) -> bool) {
+    loop {
+        let early = looks_first && is_over(shared);
+        let changes = shared.changes.count();
+        if early || (!looks_first && is_over(shared)) {
+            return;
+        }
+        shared.changes.hang_beyond(changes);
+    }
+}
+
+fn is_told(shared: &Shared) -> bool {
+    shared.on.take().is_some()
+}
+
+fn is_ending(shared: &Shared) -> bool {
+    shared.phase.is_ending()
+}
+
 /// The worker's job waits; its manager, unless the run has ended by then, says with `tell` that it goes on, having dropped it or not,
 /// while another thread ends the run if `ends` is given. Of three threads those interleavings are tried in which one of them loses the
 /// CPU twice at most where it could go on: all of them are too many.
 fn waiting(tell: fn(&Shared), ends: Option<fn(&Shared)>, sleep: fn(&Shared), check: fn(&Shared)) {
+    waiting_after(|_| {}, tell, (ends, sleep), check);
+}
+
+/// The same after the manager did something `before` it took the wait: before or after it was begun.
+fn waiting_after(
+    before: fn(&Shared),
+    tell: fn(&Shared),
+    (ends, sleep): (Option<fn(&Shared)>, fn(&Shared)),
+    check: fn(&Shared),
+) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = ends.map(|_| 2);
     model.check(move || {
         let shared = Arc::new(Shared::default());
         let other = Arc::clone(&shared);
         let manager = thread::spawn(move || {
+            before(&other);
             while other.waits.take().is_none() {
                 if other.phase.is_ending() {
                     return;
@@ -122,19 +153,39 @@ fn refuted_who_is_told_to_go_on_before_its_job_is_dropped() {
     waiting(tell, None, sleep, knows);
 }
 
+fn revoke(shared: &Shared) {
+    shared.revoked.revoke(JOB);
+}
+
+/// The manager has dropped the job when it takes the wait, and lets it go on for that: it has nobody else to tell.
+#[test]
+fn who_was_dropped_before_its_wait_was_taken_goes_on_and_knows_it() {
+    let sleep_for_calls: fn(&Shared) = |shared| sleep_for_calls(shared, false, is_told);
+    waiting_after(revoke, go_on, (None, sleep_for_calls), knows);
+    waiting_after(revoke, go_on, (Some(end), sleep), knows);
+}
+
+#[test]
+#[should_panic = "Model exceeded maximum number of branches"]
+fn refuted_a_manager_that_tells_nothing_to_whom_it_has_dropped_before() {
+    let sleep_for_calls: fn(&Shared) = |shared| sleep_for_calls(shared, false, is_told);
+    waiting_after(revoke, |_| {}, (None, sleep_for_calls), knows);
+}
+
+/// As the two below, but for their faults: their loops hang for these alone.
+#[test]
+fn who_waits_for_calls_alone_misses_none() {
+    let sleeps = |shared: &Shared| sleep_for_calls(shared, false, is_told);
+    waiting(go_on, None, sleeps, |_| {});
+    let sleeps = |shared: &Shared| sleep_for_calls(shared, false, is_ending);
+    waiting(|_| {}, Some(end), sleeps, |_| {});
+}
+
 /// The call comes between the look and the reading, and there is no other.
 #[test]
 #[should_panic = "Model exceeded maximum number of branches"]
 fn refuted_a_worker_that_looks_before_it_reads_the_count() {
-    let looks_first = |shared: &Shared| {
-        while shared.on.take().is_none() {
-            let changes = shared.changes.count();
-            // As in the kernel there is no other way out of the wait than a call.
-            while shared.changes.count() == changes {
-                thread::yield_now();
-            }
-        }
-    };
+    let looks_first = |shared: &Shared| sleep_for_calls(shared, true, is_told);
     waiting(go_on, None, looks_first, |_| {});
 }
 
@@ -145,17 +196,7 @@ fn refuted_an_end_that_calls_before_it_says_so() {
         shared.changes.ring();
         shared.phase.end();
     };
-    // The manager says nothing; and out of the wait there is no other way than a call.
-    let sleeps = |shared: &Shared| {
-        loop {
-            let changes = shared.changes.count();
-            if shared.phase.is_ending() {
-                return;
-            }
-            while shared.changes.count() == changes {
-                thread::yield_now();
-            }
-        }
-    };
+    // The manager says nothing.
+    let sleeps = |shared: &Shared| sleep_for_calls(shared, false, is_ending);
     waiting(|_| {}, Some(ends), sleeps, |_| {});
 }

@@ -1,37 +1,66 @@
 //! Did the machine keep bottom halves below what is above them? (managed runs)
 //!
 //! A managed world starts what the plan names, and a replay shows that every plan is right. This looks at the time in between: a job
-//! of a server above that of a bottom half is released, or has what it waited for, and until the manager has the CPU and has decided
-//! the bottom half goes on. How long it then takes to carry that out no record says. That is an *inversion* if it lasts for longer than a tolerance, less the time
+//! of a server above that of a bottom half is released, or has what it waited for, and until the manager has the CPU, has decided and has
+//! carried that out the bottom half goes on. That is an *inversion* if it lasts for longer than a tolerance, less the time
 //! in which the machine held the CPU ([`What::Gap`]).
 //!
 //! A job is *ready* from its release, its wake-up, the end of the job before it, or its preemption on, until it starts, ends, blocks
-//! or is dropped; but not while its server has used up its budget: from the charge that leaves nothing of what the last plan
-//! said to be left, until a plan says again that there is something. So this is for servers that keep their budgets while they
-//! have nothing to do, and says nothing of how late a budget came back.
+//! or is dropped; but not while its server may have used up its budget: from the charge that leaves nothing of what the last plan
+//! said to be left, until a plan says again that there is something, or until what was charged before must have come back. Each charge comes
+//! back a period after it was used, at the latest a period after it was charged, longer by what it exceeded; so there is a budget as soon as all charges that
+//! are not back are less than the capacity, and certainly when all are back. Where the list of a sporadic server may have been full, which
+//! merges what comes back, that is when the last one is. So this is for servers that keep their budgets while they have nothing to do.
+//!
+//! Who is *above* is decided as the run goes on: a PIBS is as urgent as the most urgent of those on whose behalf its bottom half was asked for
+//! since it ended last, or as the one whom its configuration names, where nobody was named, or in a raised mode, which may leave those out that were.
 //!
 //! A manager tells of what happened since it looked last, in no order of time; what is told of a bottom half's end before the release
 //! that it delayed is found all the same, up to the next decision.
 //!
-//! Complexity: O(tasks above) for each record of a bottom half, and O(gaps) for each inversion at the end. The memory grows
+//! Complexity: O(tasks above + charges within a period) for each record of a bottom half, and O(gaps) for each inversion at the end. The memory grows
 //! with the jobs that wait, the gaps and the inversions.
 
 use super::inversion::Inversion;
 use crate::record::{Record, What};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use vestal_core::{
-    BudgetOwner, CpuId, Duration, Event, Fact, Instant, JobId, OnExhaustion, ServerId, Service,
-    StopReason, TaskId,
+    BudgetOwner, CpuId, DeviceId, Duration, Event, Fact, Instant, JobId, Level, OnExhaustion,
+    ServerId, Service, StopReason, TaskId,
 };
+
+/// A task that may go before a bottom half, on the same CPU, and its server.
+#[derive(Clone, Copy, Debug)]
+pub struct Above {
+    /// The task.
+    pub task: TaskId,
+    /// Its server.
+    pub server: ServerId,
+    /// How urgent that is; the larger, the more.
+    pub priority: u32,
+    /// What it has in each mode at least; zero: what it had comes back when a plan says so, and not before.
+    pub capacity: Service,
+    /// When that comes back.
+    pub period: Duration,
+    /// How many parts of it may be on their way back at once; `u16::MAX` if any number may.
+    pub replenishments: u16,
+}
 
 /// What should have been kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Below<'a> {
-    /// Tasks that are bottom halves.
-    pub bottom_halves: &'a [TaskId],
-    /// Tasks that go before them, with their servers, on the same CPU.
-    pub above: &'a [(TaskId, ServerId)],
+    /// The bottom half.
+    pub half: TaskId,
+    /// Its device.
+    pub device: DeviceId,
+    /// How urgent it is where nobody who waits lends it more or less: as its server, or as the one whom its PIBS serves then.
+    pub priority: u32,
+    /// How urgent it is on behalf of each server, by their numbers: `None`, and beyond the end, on whose it does not run. Empty if its server
+    /// inherits from nobody.
+    pub lends: &'a [Option<u32>],
+    /// Tasks that are to go before it whenever their servers are more urgent.
+    pub above: &'a [Above],
     /// What is left of a budget, and is at most so much, is nothing.
     pub granularity: Service,
     /// What is at most so long does not count.
@@ -75,11 +104,13 @@ struct Ran {
     cpu: CpuId,
     from: Instant,
     to: Option<Instant>,
+    /// How urgent it may have been at most.
+    priority: u32,
 }
 
 /// What is known of a task above.
 #[derive(Clone, Debug, Default)]
-struct Above {
+struct Waiting {
     /// Released, and not over.
     pending: BTreeSet<u64>,
     /// Since when it wants the CPU.
@@ -87,14 +118,44 @@ struct Above {
     blocked: bool,
 }
 
+/// What of a budget is on its way back.
+#[derive(Clone, Copy, Debug)]
+struct Charge {
+    /// When it is back at the latest.
+    back: Instant,
+    amount: Service,
+}
+
+/// The server of the running job.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    server: ServerId,
+    left: Service,
+    /// Whether the job stops when nothing is left.
+    ends: bool,
+}
+
+/// On whose behalf the bottom half was asked for since it ended last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    /// The most urgent of those who were named.
+    lent: Option<u32>,
+    /// Since the last decision: whether it was asked for, and somebody was named.
+    is_asked: bool,
+    is_named: bool,
+}
+
 struct State<'a> {
     below: Below<'a>,
-    above: BTreeMap<TaskId, Above>,
+    above: BTreeMap<TaskId, Waiting>,
     /// What had the CPU since the last decision, and what has it.
     ran: Vec<Ran>,
-    /// The server of the running job, and what is left of its budget.
-    left: Option<(ServerId, Service)>,
+    running: Option<Running>,
     used_up: BTreeSet<ServerId>,
+    /// What servers of tasks above were charged and may not have back.
+    charges: BTreeMap<ServerId, VecDeque<Charge>>,
+    asked: Asked,
+    is_raised: bool,
     suspects: Vec<Inversion>,
     gaps: Vec<(CpuId, Instant, Instant)>,
 }
@@ -104,10 +165,15 @@ impl<'a> State<'a> {
         let above = below.above.iter();
         Self {
             below,
-            above: above.map(|&(task, _)| (task, Above::default())).collect(),
+            above: above
+                .map(|above| (above.task, Waiting::default()))
+                .collect(),
             ran: Vec::new(),
-            left: None,
+            running: None,
             used_up: BTreeSet::new(),
+            charges: BTreeMap::new(),
+            asked: Asked::default(),
+            is_raised: false,
             suspects: Vec::new(),
             gaps: Vec::new(),
         }
@@ -124,20 +190,24 @@ impl<'a> State<'a> {
             What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => {
                 self.over(at, job);
             }
-            What::Decided { .. } => self.ran.retain(|ran| ran.to.is_none()),
+            What::Decided { mode, .. } => self.decided(mode),
             What::Slot { slot, .. } => {
-                self.left = slot.and_then(|slot| slot.budget).and_then(|budget| {
+                self.running = slot.and_then(|slot| slot.budget).and_then(|budget| {
                     let BudgetOwner::Server(server) = budget.owner else {
                         return None;
                     };
-                    let ends = !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_));
-                    ends.then_some((server, budget.remaining))
+                    Some(Running {
+                        server,
+                        left: budget.remaining,
+                        ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
+                    })
                 });
-                if let Some((server, left)) = self.left
+                if let Some(Running { server, left, .. }) = self.running
                     && left > self.below.granularity
-                    && self.used_up.remove(&server)
+                    && self.used_up.contains(&server)
                 {
                     self.gives(at, server);
+                    self.used_up.remove(&server);
                 }
             }
             What::Gap { cpu, length } => {
@@ -168,7 +238,7 @@ impl<'a> State<'a> {
                 }
             }
             Fact::Started { cpu, job } => self.starts(at, cpu, job),
-            Fact::Charged { amount, .. } => self.charge(amount),
+            Fact::Charged { amount, .. } => self.charge(at, amount),
             Fact::Stopped { job, why, .. } => {
                 self.stops(at, job);
                 match why {
@@ -185,13 +255,61 @@ impl<'a> State<'a> {
                 self.stops(at, job);
                 self.over(at, job);
             }
-            Fact::Woken { .. }
-            | Fact::Timer
+            Fact::Woken {
+                task,
+                on_behalf_of: Some(server),
+            } => self.lend(task, server),
+            Fact::Interrupt { device, .. } => {
+                self.asked.is_asked |= device == self.below.device;
+            }
+            Fact::Timer
             | Fact::Idle { .. }
-            | Fact::Interrupt { .. }
             | Fact::BarrierReached { .. }
             | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => {}
+        }
+    }
+
+    fn decided(&mut self, mode: Level) {
+        self.ran.retain(|ran| ran.to.is_none());
+        self.is_raised = mode > Level::LOWEST;
+        // Nobody was named when it was: it may run on behalf of whom its configuration names, also when somebody is named later.
+        let asked = &mut self.asked;
+        if core::mem::take(&mut asked.is_asked) && !asked.is_named {
+            asked.lent = asked.lent.max(Some(self.below.priority));
+        }
+        asked.is_named = false;
+        self.is_as_urgent();
+    }
+
+    /// The bottom half is asked for on behalf of a server, if it is that of this task.
+    fn lend(&mut self, task: TaskId, server: ServerId) {
+        if task != self.below.half || self.below.lends.is_empty() {
+            return;
+        }
+        // One that it cannot run for is as good as none.
+        let lends = self.below.lends.get(server.index()).copied().flatten();
+        let lends = lends.unwrap_or(self.below.priority);
+        self.asked.lent = self.asked.lent.max(Some(lends));
+        self.asked.is_named = true;
+        self.is_as_urgent();
+    }
+
+    /// How urgent the bottom half may be at most.
+    fn priority(&self) -> u32 {
+        let own = self.below.priority;
+        match self.asked.lent {
+            Some(lent) if self.is_raised => lent.max(own),
+            Some(lent) => lent,
+            None => own,
+        }
+    }
+
+    /// What has the CPU may be more urgent than it was.
+    fn is_as_urgent(&mut self) {
+        let priority = self.priority();
+        for ran in self.ran.iter_mut().filter(|ran| ran.to.is_none()) {
+            ran.priority = ran.priority.max(priority);
         }
     }
 
@@ -209,14 +327,41 @@ impl<'a> State<'a> {
         }
     }
 
-    /// A plan says that there is something again of what was used up.
+    /// A plan says that there is something again of what was used up: not before it may have been back.
     fn gives(&mut self, at: Instant, server: ServerId) {
-        let own = self.below.above.iter().filter(|(_, of)| *of == server);
-        for (task, _) in own {
-            if let Some(above) = self.above.get_mut(task) {
-                above.ready = above.ready.map(|_| at);
+        let own = self.below.above.iter().filter(|it| it.server == server);
+        for entry in own {
+            let since = self.back_at(entry).map_or(at, |back| back.min(at));
+            if let Some(above) = self.above.get_mut(&entry.task) {
+                above.ready = above.ready.map(|ready| ready.max(since));
             }
         }
+    }
+
+    /// When a server that has used up what it had surely has something again; `None`: nobody knows before a plan says so.
+    fn back_at(&self, entry: &Above) -> Option<Instant> {
+        if entry.capacity <= self.below.granularity {
+            return None;
+        }
+        let charges = self.charges.get(&entry.server)?;
+        let all = charges.iter().map(|charge| charge.back).max()?;
+        if charges.len() >= usize::from(entry.replenishments) {
+            return Some(all);
+        }
+        // What is left of a part and cannot be enforced is gone with it, and a part that comes back may be as small.
+        let mut away = charges.iter().fold(Service::ZERO, |sum, charge| {
+            let amount = charge.amount.saturating_add(self.below.granularity);
+            sum.saturating_add(amount)
+        });
+        let mut since = Instant::EPOCH;
+        for charge in charges {
+            if entry.capacity.saturating_sub(away) > self.below.granularity {
+                return Some(since);
+            }
+            away = away.saturating_sub(charge.amount);
+            since = since.max(charge.back);
+        }
+        Some(since)
     }
 
     /// A job of a task above does not want the CPU any more.
@@ -231,10 +376,15 @@ impl<'a> State<'a> {
     }
 
     fn starts(&mut self, from: Instant, cpu: CpuId, job: JobId) {
-        if self.below.bottom_halves.contains(&job.task) {
-            let to = None;
-            let ran = Ran { job, cpu, from, to };
-            self.ran.push(ran);
+        if self.below.half == job.task {
+            let priority = self.priority();
+            self.ran.push(Ran {
+                job,
+                cpu,
+                from,
+                to: None,
+                priority,
+            });
         }
         self.wants_nothing(from, job.task);
     }
@@ -255,16 +405,21 @@ impl<'a> State<'a> {
 
     /// A bottom half had the CPU until `to`; did a job of `task` want it meanwhile?
     fn compare(&mut self, ran: &Ran, task: TaskId, to: Instant) {
-        let mut servers = self.below.above.iter();
-        let server = servers.find(|(above, _)| *above == task);
-        let has_budget = server.is_some_and(|(_, server)| !self.used_up.contains(server));
-        let Some(above) = self.above.get(&task).filter(|_| has_budget) else {
+        let mut entries = self.below.above.iter();
+        let entry = entries.find(|above| above.task == task && above.priority > ran.priority);
+        let (Some(entry), Some(above)) = (entry, self.above.get(&task)) else {
             return;
         };
         let (Some(ready), Some(&sequence)) = (above.ready, above.pending.first()) else {
             return;
         };
-        let from = ready.max(ran.from);
+        let mut from = ready.max(ran.from);
+        if self.used_up.contains(&entry.server) {
+            let Some(back) = self.back_at(entry) else {
+                return;
+            };
+            from = from.max(back);
+        }
         if to.saturating_since(from) > self.below.tolerance {
             self.suspects.push(Inversion {
                 cpu: ran.cpu,
@@ -277,18 +432,44 @@ impl<'a> State<'a> {
     }
 
     /// The running job was charged.
-    fn charge(&mut self, amount: Service) {
-        let Some((server, left)) = &mut self.left else {
+    fn charge(&mut self, at: Instant, amount: Service) {
+        let Some(running) = &mut self.running else {
             return;
         };
-        *left = left.saturating_sub(amount);
-        if *left <= self.below.granularity {
-            self.used_up.insert(*server);
+        let server = running.server;
+        let beyond = amount.saturating_sub(running.left);
+        running.left = running.left.saturating_sub(amount);
+        if running.ends && running.left <= self.below.granularity {
+            self.used_up.insert(server);
         }
+        let mut entries = self.below.above.iter();
+        if let Some(entry) = entries.find(|above| above.server == server) {
+            self.goes_back(at, entry, (amount, beyond));
+        }
+    }
+
+    /// What was charged to a server comes back; what it was exceeded by delays the rest.
+    fn goes_back(&mut self, at: Instant, entry: &Above, (amount, beyond): (Service, Service)) {
+        let period = entry.period.as_nanos();
+        let capacity = entry.capacity.as_nanos().max(1);
+        let periods = (beyond.as_nanos() / capacity).saturating_add(1);
+        let after = period.saturating_mul(periods);
+        let after = after.saturating_add(beyond.as_nanos());
+        let charges = self.charges.entry(entry.server).or_default();
+        while charges.front().is_some_and(|charge| charge.back <= at) {
+            charges.pop_front();
+        }
+        charges.push_back(Charge {
+            back: at.saturating_add(Duration::from_nanos(after)),
+            amount,
+        });
     }
 
     /// A job is complete, or dropped.
     fn over(&mut self, at: Instant, job: JobId) {
+        if job.task == self.below.half {
+            self.asked = Asked::default();
+        }
         let above = self.above.get_mut(&job.task);
         let Some(above) = above.filter(|above| above.pending.contains(&job.sequence)) else {
             return;
@@ -327,227 +508,5 @@ impl<'a> State<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_core::{Budget, DropReason, Level, Slot};
-
-    const CPU: CpuId = CpuId(0);
-    const CONTROL: TaskId = TaskId(0);
-    const HALF: TaskId = TaskId(2);
-    const SERVER: ServerId = ServerId(0);
-
-    const fn job(task: TaskId, sequence: u64) -> JobId {
-        JobId { task, sequence }
-    }
-
-    fn fact(at: u64, fact: Fact) -> Record {
-        let at = Instant::from_nanos(at * 1_000);
-        let what = What::Fact(fact);
-        Record { at, what }
-    }
-
-    fn released(at: u64, sequence: u64) -> Record {
-        let job = job(CONTROL, sequence);
-        fact(at, Fact::Released { job })
-    }
-
-    fn started(at: u64, job: JobId) -> Record {
-        fact(at, Fact::Started { cpu: CPU, job })
-    }
-
-    fn stopped(at: u64, job: JobId, why: StopReason) -> Record {
-        let cpu = CPU;
-        fact(at, Fact::Stopped { cpu, job, why })
-    }
-
-    fn completed(at: u64, job: JobId) -> Record {
-        fact(at, Fact::Completed { cpu: CPU, job })
-    }
-
-    fn woken(at: u64) -> Record {
-        let (task, on_behalf_of) = (CONTROL, None);
-        fact(at, Fact::Woken { task, on_behalf_of })
-    }
-
-    fn decided(at: u64) -> Record {
-        let what = What::Decided {
-            mode: Level::LOWEST,
-            slots: 1,
-            facts: 0,
-            hash: 0,
-        };
-        let at = Instant::from_nanos(at * 1_000);
-        Record { at, what }
-    }
-
-    /// The plan names the job of the task above, with so much left.
-    fn slot(at: u64, micros: u64, on_exhaustion: OnExhaustion) -> Record {
-        let budget = Budget {
-            remaining: Service::from_micros(micros),
-            owner: BudgetOwner::Server(SERVER),
-            on_exhaustion,
-        };
-        let slot = Some(Slot {
-            job: job(CONTROL, 0),
-            budget: Some(budget),
-        });
-        let what = What::Slot { cpu: CPU, slot };
-        let at = Instant::from_nanos(at * 1_000);
-        Record { at, what }
-    }
-
-    fn charged(at: u64, micros: u64) -> Record {
-        let charged = Fact::Charged {
-            cpu: CPU,
-            job: job(CONTROL, 0),
-            amount: Service::from_micros(micros),
-        };
-        fact(at, charged)
-    }
-
-    fn gap(at: u64, micros: u64) -> Record {
-        let what = What::Gap {
-            cpu: CPU,
-            length: Duration::from_micros(micros),
-        };
-        let at = Instant::from_nanos(at * 1_000);
-        Record { at, what }
-    }
-
-    /// From and to of the first one, in microseconds, with a tolerance of 100; whether it is the only one.
-    fn found(records: &[Record]) -> Option<(u64, u64)> {
-        let below = Below {
-            bottom_halves: &[HALF],
-            above: &[(CONTROL, SERVER)],
-            granularity: Service::from_micros(5),
-            tolerance: Duration::from_micros(100),
-        };
-        let all = || records.iter().map(|record| Ok::<_, ()>(*record));
-        let first = first_inversion(all(), below).unwrap();
-        let count = count_inversions(all(), below).unwrap();
-        assert_eq!(count > 0, first.is_some());
-        first.map(|first| {
-            assert_eq!((first.running.task, first.waiting.task), (HALF, CONTROL));
-            (first.from.as_nanos() / 1_000, first.to.as_nanos() / 1_000)
-        })
-    }
-
-    const HALF_0: JobId = job(HALF, 0);
-    const CONTROL_0: JobId = job(CONTROL, 0);
-
-    #[test]
-    fn a_bottom_half_that_goes_on_for_longer_than_the_tolerance_is_found() {
-        let preempted = |at| stopped(at, HALF_0, StopReason::Preempted);
-        for (until, expected) in [(400, None), (401, Some((300, 401)))] {
-            let records = [
-                started(0, HALF_0),
-                released(300, 0),
-                decided(until),
-                preempted(until),
-                started(until, CONTROL_0),
-                completed(600, CONTROL_0),
-            ];
-            assert_eq!(found(&records), expected);
-        }
-        // One that starts while it is ready counts from there.
-        let records = [released(0, 0), started(300, HALF_0), preempted(500)];
-        assert_eq!(found(&records), Some((300, 500)));
-        // Another job than a bottom half may do so.
-        let other = job(TaskId(1), 0);
-        let records = [
-            started(0, other),
-            released(300, 0),
-            stopped(900, other, StopReason::Preempted),
-        ];
-        assert_eq!(found(&records), None);
-    }
-
-    #[test]
-    fn what_is_told_in_another_order_than_it_happened_is_found_up_to_the_next_decision() {
-        let records = [started(0, HALF_0), completed(900, HALF_0), released(300, 0)];
-        assert_eq!(found(&records), Some((300, 900)));
-        let records = [
-            started(0, HALF_0),
-            completed(900, HALF_0),
-            decided(900),
-            released(300, 0),
-        ];
-        assert_eq!(found(&records), None);
-    }
-
-    #[test]
-    fn a_job_is_ready_from_a_wake_up_a_preemption_and_the_end_of_the_job_before_it() {
-        let begun = [released(0, 0), started(0, CONTROL_0)];
-        let half = [
-            started(10, HALF_0),
-            stopped(500, HALF_0, StopReason::Preempted),
-        ];
-        let with = |between: &[Record]| {
-            let all = [&begun[..], between, &half[..]].concat();
-            found(&all)
-        };
-        let blocked = stopped(5, CONTROL_0, StopReason::Blocked);
-        assert_eq!(with(&[blocked]), None, "it waits");
-        assert_eq!(with(&[blocked, woken(6)]), Some((10, 500)));
-        assert_eq!(with(&[woken(6), blocked]), None, "it did not wait then");
-        let preempted = stopped(5, CONTROL_0, StopReason::Preempted);
-        assert_eq!(with(&[preempted]), Some((10, 500)));
-        let ended = completed(5, CONTROL_0);
-        assert_eq!(with(&[ended]), None);
-        assert_eq!(with(&[released(2, 1), ended]), Some((10, 500)));
-        let dropped = Record {
-            at: Instant::from_nanos(7_000),
-            what: What::Notice(Event::Dropped {
-                job: job(CONTROL, 1),
-                why: DropReason::Mode,
-            }),
-        };
-        assert_eq!(with(&[released(2, 1), ended, dropped]), None);
-    }
-
-    #[test]
-    fn a_job_whose_server_has_used_up_its_budget_is_not_ready_until_a_plan_gives_it_one() {
-        let suspend = OnExhaustion::Suspend;
-        let begun = |slot, micros| {
-            [
-                released(0, 0),
-                decided(0),
-                slot,
-                started(0, CONTROL_0),
-                charged(200, micros),
-                stopped(200, CONTROL_0, StopReason::Preempted),
-                decided(200),
-            ]
-        };
-        let half = [
-            started(200, HALF_0),
-            stopped(600, HALF_0, StopReason::Preempted),
-        ];
-        let all = |begun: &[Record]| found(&[begun, &half[..]].concat());
-        assert_eq!(all(&begun(slot(0, 200, suspend), 194)), Some((200, 600)));
-        assert_eq!(all(&begun(slot(0, 200, suspend), 195)), None);
-        // What raises the mode only is no end of it.
-        let raises = OnExhaustion::RaiseMode(Level(1));
-        assert_eq!(all(&begun(slot(0, 200, raises), 200)), Some((200, 600)));
-        // From there on it counts again.
-        let given = [slot(300, 50, suspend)];
-        let begun = begun(slot(0, 200, suspend), 200);
-        let records = [&begun[..], &half[..1], &given, &half[1..]];
-        assert_eq!(found(&records.concat()), Some((300, 600)));
-    }
-
-    #[test]
-    fn what_the_machine_took_is_no_inversion_wherever_its_record_stands() {
-        let records = [
-            started(0, HALF_0),
-            released(300, 0),
-            stopped(600, HALF_0, StopReason::Preempted),
-            decided(600),
-        ];
-        let with = |gap| found(&[&records[..], &[gap]].concat());
-        assert_eq!(with(gap(500, 199)), Some((300, 600)));
-        assert_eq!(with(gap(500, 200)), None);
-        // What of it lies outside plays no part.
-        assert_eq!(with(gap(350, 300)), Some((300, 600)));
-    }
-}
+#[path = "bottom_halves_tests.rs"]
+mod tests;

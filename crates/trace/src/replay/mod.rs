@@ -37,6 +37,7 @@ pub mod conformance;
 pub mod inversion;
 pub mod levels;
 mod run;
+pub mod windows;
 
 use crate::count::Counts;
 use crate::domains::Scope;

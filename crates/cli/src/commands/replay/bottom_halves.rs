@@ -4,11 +4,12 @@ use super::{SWITCH, inverted, open, unreadable};
 use crate::failure::Failure;
 use crate::session::Session;
 use std::path::Path;
+use vestal_core::engine::hierarchy::configuration::has_capacity;
 use vestal_core::server::ServerKind;
-use vestal_core::{ServerId, TaskId};
+use vestal_core::{DeviceId, ServerId, Service, TaskId};
 use vestal_policy::Servers;
 use vestal_result::replay::Inverted;
-use vestal_trace::replay::bottom_halves::{Below, first_inversion};
+use vestal_trace::replay::bottom_halves::{Above, Below, first_inversion};
 use vestal_trace::{Header, World};
 
 /// The first of them; none where no such server is above a device.
@@ -25,14 +26,16 @@ pub(super) fn inversion(
     };
     let halves = servers.devices.iter().map(|device| device.bottom_half);
     let mut found = Vec::new();
-    for half in halves {
-        let above = above(servers, half);
-        if above.is_empty() {
+    for (half, device) in halves.zip((0..).map(DeviceId)) {
+        let Some(order) = Order::of(servers, half, header.granularity) else {
             continue;
-        }
+        };
         let below = Below {
-            bottom_halves: &[half],
-            above: &above,
+            half,
+            device,
+            priority: order.priority,
+            lends: &order.lends,
+            above: &order.above,
             granularity: header.granularity,
             tolerance: SWITCH,
         };
@@ -51,26 +54,69 @@ pub(super) fn inversion(
     Ok(first.map(|inversion| inverted(&inversion, name)))
 }
 
-/// The tasks of servers that are more critical than that of a bottom half, more urgent than whoever it runs for, and keep their
-/// budgets while they have nothing to do: whether one of another kind has any a recording does not say.
-fn above(servers: &Servers, half: TaskId) -> Vec<(TaskId, ServerId)> {
-    let own = servers.served.get(half.index());
-    let server = |id: ServerId| servers.servers.get(id.index());
-    let Some((own, host)) = own.and_then(|own| {
-        let host = own.on_behalf_of.unwrap_or(own.server);
-        Some((server(own.server)?, server(host)?))
-    }) else {
-        return Vec::new();
-    };
-    let tasks = servers.served.iter().zip((0..).map(TaskId));
-    let above = tasks.filter_map(|(task, id)| {
-        let other = server(task.server)?;
-        let keeps = matches!(
-            other.kind,
-            ServerKind::Sporadic { .. } | ServerKind::Deferrable { .. }
-        );
-        let is_above = other.criticality > own.criticality && other.priority > host.priority;
-        (keeps && is_above).then_some((id, task.server))
-    });
-    above.collect()
+/// Who is above a bottom half, and when.
+struct Order {
+    /// How urgent it is where nobody is named on whose behalf it runs.
+    priority: u32,
+    /// On behalf of each server, where its own inherits.
+    lends: Vec<Option<u32>>,
+    above: Vec<Above>,
+}
+
+impl Order {
+    /// Of a bottom half; `None`: nobody is above it. Those that may be are the tasks of servers that are more critical than its own and keep
+    /// their budgets while they have nothing to do: whether one of another kind has any a recording does not say.
+    fn of(servers: &Servers, half: TaskId, granularity: Service) -> Option<Self> {
+        let served = servers.served.get(half.index())?;
+        let server = |id: ServerId| servers.servers.get(id.index());
+        let own = server(served.server)?;
+        let host = server(served.on_behalf_of.unwrap_or(served.server))?;
+        let lends = match &own.kind {
+            ServerKind::Pibs { utilization } => {
+                let each = servers.servers.iter();
+                let lends = each.map(|host| {
+                    let period = host.kind.period()?;
+                    has_capacity(utilization, period, granularity).then_some(host.priority)
+                });
+                lends.collect()
+            }
+            ServerKind::Polling { .. }
+            | ServerKind::IdlingPeriodic { .. }
+            | ServerKind::Deferrable { .. }
+            | ServerKind::Sporadic { .. } => Vec::new(),
+        };
+        let tasks = servers.served.iter().zip((0..).map(TaskId));
+        let above = tasks.filter_map(|(task, id)| {
+            let other = server(task.server).filter(|it| it.criticality > own.criticality)?;
+            let (period, capacity, replenishments) = match &other.kind {
+                ServerKind::Sporadic {
+                    period,
+                    capacity,
+                    replenishments,
+                    ..
+                } => (*period, capacity, *replenishments),
+                ServerKind::Deferrable { period, capacity } => (*period, capacity, u16::MAX),
+                ServerKind::Polling { .. }
+                | ServerKind::IdlingPeriodic { .. }
+                | ServerKind::Pibs { .. } => return None,
+            };
+            let levels = servers.levels.highest().up_to_self();
+            let least = levels.map(|mode| capacity.at(mode)).min();
+            Some(Above {
+                task: id,
+                server: task.server,
+                priority: other.priority,
+                capacity: least.unwrap_or(Service::ZERO),
+                period,
+                replenishments,
+            })
+        });
+        let above: Vec<Above> = above.collect();
+        let priority = host.priority;
+        (!above.is_empty()).then_some(Self {
+            priority,
+            lends,
+            above,
+        })
+    }
 }

@@ -56,6 +56,7 @@ pub(super) fn rows(session: &Session, found: &[Option<Found>]) -> (Vec<ServerRow
         servers.extend(rows.map(|((name, row), longest)| ServerRow {
             name: name.clone(),
             served_ns: row.served.as_nanos(),
+            tolerated_ns: 0,
             replenishments: Some(row.replenishments),
             exhausted: row.exhausted,
             postponed_ns: row.postponed.as_nanos(),

@@ -352,7 +352,8 @@ impl HierarchyConfiguration<'_> {
 
 /// Whether a PIBS can run on behalf of a server with `period`: in mode 0, and in every mode in which it has a share,
 /// that period gives it a capacity that can be enforced.
-pub(super) fn has_capacity(
+#[must_use]
+pub fn has_capacity(
     utilization: &ByLevel<Utilization>,
     period: Duration,
     granularity: Service,

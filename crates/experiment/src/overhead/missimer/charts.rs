@@ -1,6 +1,6 @@
 //! Fig. 12 to 15: completed jobs, overheads, and what cameras were read.
 
-use super::run::{Place, Run, System, WINDOW_NS};
+use super::run::{Place, Run, System};
 use super::table::Table;
 use crate::number::as_f64;
 use crate::plot::{Chart, Curve, YAxis};
@@ -90,26 +90,28 @@ fn overheads(table: &Table) -> Chart {
 
 fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
     let first: Option<&Run> = table.of_place(Place::Change, System::SsPibs).next();
-    let each = first.map_or(&[][..], |run| &run.cameras);
-    let curves = each.iter().zip(1..).map(|(camera, number)| {
-        let values = match is_total {
-            true => camera.served_by.clone(),
-            false => camera.by_window(),
-        };
-        let points = values.into_iter().zip(1..);
-        let points =
-            points.map(|(value, window)| (seconds(window * WINDOW_NS), exact(as_f64(value))));
-        Curve {
-            name: format!("camera {number}"),
-            points: points.collect(),
-        }
-    });
+    let of = |run: &Run| {
+        let each = run.cameras.iter().zip(1..);
+        let curves = each.map(|(camera, number)| {
+            let values = match is_total {
+                true => camera.served_by.iter().copied().map(as_f64).collect(),
+                false => run.rates(camera),
+            };
+            let points = run.looked_ns.iter().zip(values);
+            let points = points.map(|(&at, value)| (seconds(at), exact(value)));
+            Curve {
+                name: format!("camera {number}"),
+                points: points.collect(),
+            }
+        });
+        curves.collect()
+    };
     Chart {
         title: title.to_owned(),
         x_label: "seconds".to_owned(),
         y_label: "events".to_owned(),
         y_axis: YAxis::Numbers,
-        curves: curves.collect(),
+        curves: first.map_or_else(Vec::new, of),
     }
 }
 

@@ -5,26 +5,37 @@ use super::set::names;
 
 const WINDOWS: u64 = 40;
 
-/// A run of four seconds in which each application completes a job each period, that takes nothing and in which cameras are not read.
+/// A run of four seconds in which each application completes a job each period, that takes nothing, and in which half of
+/// what cameras send is served, nobody looks when.
 pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
     let each: Vec<u64> = (1..=WINDOWS).map(|window| window * WINDOW_NS).collect();
     let camera = Camera {
+        sent: 200,
+        served: 100,
+        queued: 0,
+        dropped: 100,
         served_by: vec![0; each.len()],
-        ..Camera::default()
     };
     Run {
         place,
         system,
         repetition,
         span_ns: WINDOWS * WINDOW_NS,
-        completed_ns: [each.clone(), each],
+        completed_ns: [each.clone(), each.clone()],
         dropped: [0; 2],
-        rises: 0,
+        read: [0; 2],
+        overwritten: [0; 2],
+        rises_ns: match place {
+            Place::OneCamera | Place::TwoCameras => Vec::new(),
+            Place::Change => vec![WINDOWS / 2 * WINDOW_NS],
+        },
         scheduler_ns: 0,
         switches: 1_000,
         interrupts: 0,
         cameras: vec![camera; names(place).len()],
+        looked_ns: each,
         lost_ns: 0,
+        gaps: 0,
     }
 }
 
@@ -41,10 +52,10 @@ pub(super) fn camera(before: u64, after: u64, varies: u64) -> Camera {
         served_by.push(sum);
     }
     Camera {
-        sent: sum,
+        sent: 2 * sum,
         served: sum,
         queued: 0,
-        dropped: 0,
+        dropped: sum,
         served_by,
     }
 }

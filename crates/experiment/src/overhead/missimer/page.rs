@@ -1,9 +1,50 @@
 //! The page about what was measured: verdicts, figures, tables.
 
+use super::run::{QUIET, SATURATED};
+use super::set::{COST_US, RATE};
 use crate::number::as_f64;
 use std::fmt::Write as _;
 use vestal_result::cameras::{Cameras, CamerasCell};
 use vestal_statistics::Quartiles;
+
+/// Where it was measured.
+fn cpu(measured: &Cameras) -> String {
+    let cpu = measured.cpu.map(|cpu| format!(", on CPU {cpu}"));
+    cpu.unwrap_or_default()
+}
+
+/// A measurement that is kept under `link`, in short, for a page that links to it.
+#[must_use]
+pub fn in_short(measured: &Cameras, (command, version): (&str, &str), link: &str) -> String {
+    let of = |count: fn(&CamerasCell) -> usize| measured.cells.iter().map(count).sum::<usize>();
+    let (runs, left_out) = (of(|cell| cell.runs), of(|cell| cell.left_out));
+    let disturbed = of(|cell| cell.disturbed);
+    let mut page = format!(
+        "{}{}; {} repetitions by `{command}`, vestal {version}, cameras of kind {}. Of {} runs {runs} count; of {disturbed} others took too much of the CPU, and in \
+         {} a server of a camera was not used up. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind each \
+         verdict]({link}).\n\n",
+        measured.machine,
+        cpu(measured),
+        measured.repetitions,
+        measured.device,
+        runs + left_out,
+        left_out - disturbed.min(left_out),
+    );
+    claims(&mut page, measured);
+    page
+}
+
+/// The verdicts.
+fn claims(page: &mut String, measured: &Cameras) {
+    page.push_str("| | whose | claim | found |\n|---|---|---|---|\n");
+    for (number, finding) in (1..).zip(&measured.claims) {
+        let _ = writeln!(
+            page,
+            "| {number} | {} | {} | **{}** |",
+            finding.of, finding.claim, finding.verdict
+        );
+    }
+}
 
 /// The whole page. `command` measured it; `charts` are the names of the files of figures.
 #[must_use]
@@ -13,24 +54,20 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
     let _ = writeln!(
         page,
         "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
-         `{command}`, vestal {version}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
-         {} that is sent {} events a second. Where none of them is left over or dropped, its server was not used up, and nothing here speaks of the paper's cameras.",
+         `{command}`, vestal {version}{}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
+         {} that is sent {RATE} events a second, of {COST_US} us each. Left out are runs of which others took more than {} % of the CPU, and those in which a server of a camera was not \
+         used up: less than one in {SATURATED} events was left over or dropped there, and the paper's cameras are others.",
         measured.machine,
+        cpu(measured),
         measured.repetitions,
         measured.device,
-        super::set::RATE
+        100.0 / as_f64(QUIET),
     );
     if measured.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
     }
-    page.push_str("\n## Claims\n\n| | whose | claim | found |\n|---|---|---|---|\n");
-    for (number, finding) in (1..).zip(&measured.claims) {
-        let _ = writeln!(
-            page,
-            "| {number} | {} | {} | **{}** |",
-            finding.of, finding.claim, finding.verdict
-        );
-    }
+    page.push_str("\n## Claims\n\n");
+    claims(&mut page, measured);
     for finding in &measured.claims {
         let _ = writeln!(
             page,
@@ -65,18 +102,21 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
 
 fn cells(page: &mut String, cells: &[CamerasCell]) {
     page.push_str(
-        "| set | system | runs | overhead, % | rises of the mode | switches/s | interrupts/s | HI jobs/s | LO jobs/s | longest wait of HI, LO in periods |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "| set | system | runs (left out) | lost, % of all | overhead, % | rises of the mode | switches/s | interrupts/s | HI jobs/s | LO jobs/s | longest wait of HI, LO in periods | events read/s by HI, LO |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for cell in cells {
         let [hi, lo] = &cell.completed_each_second;
         let [hi_wait, lo_wait] = &cell.longest_wait_periods;
+        let [hi_read, lo_read] = &cell.read_each_second;
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {}, {} |",
+            "| {} | {} | {} ({}) | {} | {} | {} | {} | {} | {} | {} | {}, {} | {}, {} |",
             cell.place,
             cell.system,
             cell.runs,
+            cell.left_out,
+            spread(cell.lost_percent.as_ref(), 4),
             spread(cell.overhead_percent.as_ref(), 4),
             spread(cell.rises.as_ref(), 0),
             spread(cell.switches_each_second.as_ref(), 0),
@@ -85,6 +125,8 @@ fn cells(page: &mut String, cells: &[CamerasCell]) {
             spread(lo.as_ref(), 2),
             spread(hi_wait.as_ref(), 2),
             spread(lo_wait.as_ref(), 2),
+            spread(hi_read.as_ref(), 0),
+            spread(lo_read.as_ref(), 0),
         );
     }
 }
@@ -123,6 +165,7 @@ mod tests {
             paper: super::super::NAME.to_owned(),
             machine: "a machine".to_owned(),
             device: "pipe".to_owned(),
+            cpu: Some(1),
             interval_ns: [8_000_000_000, 16_000_000_000],
             repetitions: 1,
             interrupted: true,
@@ -136,12 +179,20 @@ mod tests {
         );
         for part in [
             "1 repetitions of 8 s, and of 16 s",
-            "| one-camera | SS-only | 1 | 0.0000 (0.0000 to 0.0000) |",
-            "| change | SS+PIBS | camera2 | 2200 | 2200 | 0 | 0 |",
+            "vestal 0, on CPU 1; ",
+            "more than 0.1 % of the CPU",
+            "| one-camera | SS-only | 1 (0) | 0.0000 (0.0000 to 0.0000) | 0.0000",
+            "| change | SS+PIBS | camera2 | 4400 | 2200 | 0 | 2200 |",
             "It was stopped",
             "![fig12.svg](fig12.svg)",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
+        let short = in_short(&measured, ("vestal bench", "0"), "claims.md");
+        assert!(short.contains("Of 2 runs 2 count; of 0 others"), "{short}");
+        assert_eq!(
+            short.matches("**not decided**").count(),
+            measured.claims.len()
+        );
     }
 }

@@ -12,8 +12,10 @@ pub const OPTIONS: &[&str] = &["backlog=1"];
 
 /// Period of everything, in milliseconds.
 const PERIOD_MS: u64 = 100;
-/// A camera sends so many events a second: more than any of these servers may read.
+/// A camera sends so many events a second.
 pub const RATE: u64 = 8_000;
+/// So much takes an event, in microseconds: all of them together more than any of these servers has.
+pub const COST_US: u64 = 5;
 
 /// The first application's C(HI) in milliseconds, in both tables.
 const HIGH_MS: u64 = 40;
@@ -74,9 +76,9 @@ pub fn text(place: Place, system: System) -> String {
     );
     for (name, shares) in names(place).iter().zip(cameras(place)) {
         text.push_str(&server(name, shares, system));
-        let period = thousandths(1_000_000 / RATE);
+        let (cost, period) = (thousandths(COST_US), thousandths(1_000_000 / RATE));
         text.push_str(&format!(
-            "\n[[device]]\nname = \"{name}\"\nserver = \"{name}\"\ncost = 0.001\narrival = \"periodic\"\nperiod = {period}\n",
+            "\n[[device]]\nname = \"{name}\"\nserver = \"{name}\"\ncost = {cost}\narrival = \"periodic\"\nperiod = {period}\n",
         ));
     }
     text
@@ -170,6 +172,17 @@ mod tests {
             "{only}"
         );
         assert!(only.contains("period = 0.125"), "{only}");
+    }
+
+    /// With what it takes to read them they are more still.
+    #[test]
+    fn no_server_can_read_all_events_of_its_camera() {
+        let shares = Place::ALL.iter().flat_map(|&place| cameras(place));
+        let largest = shares.flat_map(|camera| camera.permille).max().unwrap();
+        let asked_permille = RATE * COST_US / 1_000;
+        assert_eq!((asked_permille, largest), (40, 20));
+        let two = text(Place::TwoCameras, System::SsPibs);
+        assert_eq!(two.matches("cost = 0.005\n").count(), 2);
     }
 
     #[test]

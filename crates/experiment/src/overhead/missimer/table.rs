@@ -44,8 +44,8 @@ impl Run {
 
 /// What a camera's server served in windows well before the half of a run, and well after it.
 #[must_use]
-pub fn halves(camera: &Camera) -> Option<[Vec<f64>; 2]> {
-    let windows: Vec<f64> = camera.by_window().into_iter().map(as_f64).collect();
+pub fn halves(run: &Run, camera: &Camera) -> Option<[Vec<f64>; 2]> {
+    let windows = run.rates(camera);
     // The first window of each half shows how it begins.
     let half = windows.len() / 2;
     let before = windows.get(1..half)?.to_vec();
@@ -122,13 +122,19 @@ impl Table {
         &self.runs
     }
 
-    /// Those of a place and a system.
+    /// Those of a place and a system that count.
     pub fn of_place(&self, place: Place, system: System) -> impl Iterator<Item = &Run> {
+        let all = self.all_of_place(place, system);
+        all.filter(|run| run.counts())
+    }
+
+    /// All of them.
+    fn all_of_place(&self, place: Place, system: System) -> impl Iterator<Item = &Run> {
         let runs = self.runs.iter();
         runs.filter(move |run| run.place == place && run.system == system)
     }
 
-    /// What is looked at, of each run of a place and a system that has it.
+    /// What is looked at, of each run of a place and a system that counts and has it.
     #[must_use]
     pub fn values(&self, place: Place, system: System, value: Value<'_>) -> Vec<f64> {
         self.of_place(place, system).filter_map(value).collect()
@@ -155,17 +161,23 @@ impl Table {
             systems.map(move |&system| (place, system))
         });
         kinds
-            .filter(|&(place, system)| self.of_place(place, system).next().is_some())
+            .filter(|&(place, system)| self.all_of_place(place, system).next().is_some())
             .map(|(place, system)| self.cell(place, system))
             .collect()
     }
 
     fn cell(&self, place: Place, system: System) -> CamerasCell {
         let of = |value: Value<'_>| Quartiles::of(self.values(place, system, value));
+        let left_out = |is: &dyn Fn(&Run) -> bool| {
+            let all = self.all_of_place(place, system);
+            all.filter(|run| is(run)).count()
+        };
+        let all = self.all_of_place(place, system);
+        let lost = all.map(|run| as_f64(run.lost_ns) * 100.0 / as_f64(run.span_ns.max(1)));
         let count = super::set::names(place);
         let cameras = count.into_iter().enumerate().map(|(number, name)| {
             let sum = |of: fn(&Camera) -> u64| {
-                let runs = self.of_place(place, system);
+                let runs = self.all_of_place(place, system);
                 let each = runs.filter_map(|run| run.cameras.get(number)).map(of);
                 each.fold(0, u64::saturating_add)
             };
@@ -181,14 +193,24 @@ impl Table {
             place: place.name().to_owned(),
             system: system.name().to_owned(),
             runs: self.of_place(place, system).count(),
+            left_out: left_out(&|run| !run.counts()),
+            disturbed: left_out(&|run| !run.is_quiet()),
+            lost_percent: Quartiles::of(lost.collect()),
             overhead_percent: of(&|run| Some(run.overhead())),
             switches_each_second: of(&|run| Some(run.each_second(run.switches))),
             interrupts_each_second: of(&|run| Some(run.each_second(run.interrupts))),
-            rises: of(&|run| Some(as_f64(run.rises))),
+            rises: of(&|run| Some(as_f64(run.rises_ns.len() as u64))),
             completed_each_second: [0, 1]
                 .map(|application| of(&|run: &Run| run.completed_each_second(application))),
             longest_wait_periods: [0, 1]
                 .map(|application| of(&|run: &Run| run.longest_wait(application))),
+            read_each_second: [0, 1].map(|application: usize| {
+                of(&|run: &Run| {
+                    let has_camera = run.cameras.len() > application;
+                    let read = run.read.get(application).filter(|_| has_camera)?;
+                    Some(run.each_second(*read))
+                })
+            }),
             cameras: cameras.collect(),
         }
     }
@@ -254,5 +276,31 @@ mod tests {
         let cells = table.cells();
         assert_eq!(cells.len(), 2);
         assert_eq!((cells[0].runs, cells[0].system.as_str()), (2, "SS-only"));
+    }
+
+    #[test]
+    fn runs_that_do_not_count_are_counted_and_compared_with_nothing() {
+        let of = |system, repetition| made(Place::OneCamera, system, repetition);
+        let disturbed = Run {
+            lost_ns: 5_000_000,
+            ..of(System::SsOnly, 0)
+        };
+        let mut idle = of(System::SsOnly, 1);
+        idle.cameras[0].dropped = 0;
+        let runs = vec![
+            disturbed,
+            idle,
+            of(System::SsPibs, 0),
+            of(System::SsPibs, 1),
+        ];
+        let kinds = [System::SsOnly, System::SsPibs].map(|system| (Place::OneCamera, system));
+        let table = Table::of(runs);
+        assert_eq!(table.pairs(kinds, &|_| Some(1.0)), [[1.0; 2]; 0]);
+        let cells = table.cells();
+        let counts = |cell: &CamerasCell| [cell.runs, cell.left_out, cell.disturbed];
+        assert_eq!([0, 1].map(|of| counts(&cells[of])), [[0, 2, 1], [2, 0, 0]]);
+        assert!(cells[0].overhead_percent.is_none());
+        assert_eq!(cells[0].cameras[0].sent, 400);
+        assert_eq!(cells[0].lost_percent.as_ref().unwrap().median, 0.0625);
     }
 }

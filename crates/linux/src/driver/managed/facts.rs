@@ -7,7 +7,7 @@
 //!
 //! What this world itself adds to a job is no use of its own. Where a budget is the job's, it is taken off before the job is
 //! charged. Where a budget outlives jobs it is not, because it would be given again with each; unless that is wanted, where a server has what
-//! one job needs, and a job that takes no longer is to be in time, and to raise no mode. What was taken off is on nobody's account.
+//! one job needs, and a job that takes no longer is to be in time, and to raise no mode. What was taken off is on nobody's account, but is counted by server.
 
 use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
@@ -103,6 +103,8 @@ impl Managed {
         let queue = queue_of(&mut self.queues, job.task)?;
         let tolerated = used.min(budget.tolerable);
         queue.tolerate(job.sequence, tolerated);
+        let off = Service::from_nanos(tolerated);
+        control.record.note_tolerated(budget.owner, off);
         used = used.saturating_sub(tolerated);
         if let Some(beyond) = used.checked_sub(budget.remaining) {
             queue.lane.exceeded(beyond);
@@ -292,7 +294,8 @@ impl Managed {
         self.running = None;
         let (cpu, why) = (CPU, StopReason::Blocked);
         self.scheduler.apply(at, Fact::Stopped { cpu, job, why })?;
-        queue_of(&mut self.queues, job.task)?.is_blocked = true;
+        let queue = queue_of(&mut self.queues, job.task)?;
+        (queue.is_blocked, queue.blocked_at) = (true, at);
         self.waits.begin(job, wait, host);
         // It goes to sleep, which is all that it does.
         self.set_class(control, task, Class::Run);
@@ -351,8 +354,8 @@ impl Managed {
         Ok(())
     }
 
-    /// Tells the scheduler which jobs have the events that they waited for, and bottom halves at which they are to call. Says
-    /// whether there was any.
+    /// Tells the scheduler which jobs have the events that they waited for, since when, and bottom halves at which they are to call.
+    /// Says whether there was any.
     pub(super) fn wake_served(&mut self, control: &Control<'_>, at: Instant) -> Step<bool> {
         self.waits.take_changes();
         let mut any = false;
@@ -364,8 +367,11 @@ impl Managed {
                     break;
                 };
                 let (task, on_behalf_of) = (job.task, None);
+                let blocked_at = queue_of(&mut self.queues, task)?.blocked_at;
+                let came = control.run.instant(attached.device.served_at());
+                let came = came.max(blocked_at).min(at);
                 self.scheduler
-                    .apply(at, Fact::Woken { task, on_behalf_of })?;
+                    .apply(came, Fact::Woken { task, on_behalf_of })?;
                 any = true;
             }
         }

@@ -295,8 +295,18 @@ impl Managed {
             slices::hold(task, job, permit, &mut control.record.suspensions);
         }
         let (cpu, why) = (CPU, StopReason::Preempted);
-        self.scheduler
-            .apply(self.clock, Fact::Stopped { cpu, job, why })
+        let at = self.carried_out(control, self.clock);
+        self.scheduler.apply(at, Fact::Stopped { cpu, job, why })
+    }
+
+    /// When something was carried out that was decided at `at`: where there are devices by the clock, so that a bottom half that went
+    /// on until then is found by who looks for that; else as it was decided.
+    fn carried_out(&mut self, control: &Control<'_>, at: Instant) -> Instant {
+        if control.devices.is_empty() {
+            return at;
+        }
+        self.clock = self.clock.max(at).max(control.now());
+        self.clock
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
@@ -347,6 +357,7 @@ impl Managed {
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
                 if let Some(wait) = queue.waits.take() {
+                    let at = self.carried_out(control, at);
                     let started = Fact::Started { cpu: CPU, job };
                     self.scheduler.apply(at, started)?;
                     self.block(control, (at, job), &wait)?;
@@ -388,6 +399,7 @@ impl Managed {
                 }
             },
         };
+        let at = self.carried_out(control, at);
         let started = Fact::Started { cpu: CPU, job };
         self.scheduler.apply(at, started)?;
         if let Some(whole) = over {

@@ -8,7 +8,7 @@ use crate::task::{Jobs, Wait};
 use crate::words::Watched;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{ContractViolation, Drops, TaskId};
+use vestal_core::{ContractViolation, Drops, Instant, TaskId};
 
 /// Where a worker stands among the threads of its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) struct TaskQueue {
     pub(super) ended: Option<(u64, bool)>,
     /// Whether that waits for events, and the scheduler knows it.
     pub(super) is_blocked: bool,
+    /// Since when, if it does or did so last.
+    pub(super) blocked_at: Instant,
     /// That it has begun to wait while the scheduler did not count it as running. It is reported when the plan names the job.
     pub(super) waits: Option<Wait>,
     /// Released, not begun, not dropped, oldest first: number and clock reading of the release.
@@ -72,6 +74,7 @@ impl TaskQueue {
             busy: None,
             ended: None,
             is_blocked: false,
+            blocked_at: Instant::EPOCH,
             waits: None,
             // One current, the backlog, and the arrivals of one step.
             waiting: VecDeque::with_capacity(backlog.reserved().max(2 * BACKLOG_MAX + 2)),

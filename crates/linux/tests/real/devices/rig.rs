@@ -9,7 +9,7 @@ use std::thread;
 use vestal_core::engine::Hierarchy;
 use vestal_core::server::{ByLevel, ServerKind, Utilization, WhenFull};
 use vestal_core::{
-    DeviceConfiguration, Duration, Fact, HierarchyConfiguration, JobId, Level, LevelSet,
+    DeviceConfiguration, DeviceId, Duration, Fact, HierarchyConfiguration, JobId, Level, LevelSet,
     LocalOrder, Modes, ServedTask, ServerConfiguration, ServerId, Service, StopReason,
     TaskConfiguration, TaskId,
 };
@@ -19,7 +19,7 @@ use vestal_linux::{
     BoxedScheduler, Config, CpuSpec, Device, Executive, Input, Monitor, Report, Sender, Taken,
     TaskSpec, pipe,
 };
-use vestal_trace::replay::bottom_halves::{Below, count_inversions};
+use vestal_trace::replay::bottom_halves::{Above, Below, count_inversions};
 use vestal_trace::{Record, What};
 
 const PERIOD_MS: u64 = 20;
@@ -391,9 +391,21 @@ impl Run {
     /// How often a job of the critical task was ready while the bottom half had the CPU, for longer than a replay tolerates.
     pub(crate) fn inversions(&self) -> usize {
         let records = self.records.iter().map(|record| Ok::<_, ()>(*record));
+        let control = Above {
+            task: TaskId(0),
+            server: ServerId(0),
+            priority: 9,
+            capacity: Service::from_millis(4),
+            period: Duration::from_millis(PERIOD_MS),
+            replenishments: 16,
+        };
         let below = Below {
-            bottom_halves: &[TaskId(2)],
-            above: &[(TaskId(0), ServerId(0))],
+            half: TaskId(2),
+            device: DeviceId(0),
+            // As it should be: below the critical task, whatever it was made to be.
+            priority: 8,
+            lends: &[],
+            above: &[control],
             granularity: Service::ZERO,
             tolerance: Duration::from_micros(100),
         };

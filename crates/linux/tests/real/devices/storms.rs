@@ -4,7 +4,7 @@ use super::rig::{CONTROL, HALF, Half, Make, PERIOD, Pace, READER, Rig, SHARE};
 use crate::looks::granularity;
 use crate::support::{alone, alone_and_well};
 use vestal_core::Service;
-use vestal_linux::fault::Fault;
+use vestal_linux::fault::{Delay, Fault, How, Point};
 use vestal_linux::{pipe, pty, tun, udp};
 
 /// The sender never pauses, and an event takes longer than to send one: a bottom half never finds the device empty. It ends when
@@ -77,6 +77,19 @@ fn faults_that_let_a_storm_loose_are_found() {
     }
     .run();
     assert!(run.device().spurious > 50, "{:?}", run.device());
+    // It decides in time, and the bottom half goes on until it has slept.
+    let late = Delay {
+        point: Point::BeforeEnact,
+        how: How::Sleep,
+        milliseconds: 3,
+        every: 3,
+    };
+    let run = Rig {
+        fault: Some(Fault::Delay(late)),
+        ..storm
+    }
+    .run();
+    assert!(run.inversions() > 0, "{:?}", run.device());
 }
 
 /// Events come one by one, and each costs little: a bottom half has ended when the next one comes, and its device is heard

@@ -41,7 +41,11 @@ pub(super) fn cameras(args: &BenchArgs, output: &Output) -> Outcome {
     let plan = if args.quick { QUICK } else { FULL };
     let plan = plan.repeated(args.repetitions);
     let kind = args.device.as_deref().unwrap_or(KIND);
-    let cpu = args.cpus.as_deref().map(run::cpu).transpose()?;
+    let cpu = match args.cpus.as_deref() {
+        Some(text) => Some(run::cpu(text)?),
+        // Said in the journal, so that a measurement goes on where it began, and told who keeps off it.
+        None => real::last_processor(),
+    };
     interrupt::watch()?;
     let intervals = [plan.interval, plan.change].map(nanos);
     let cpus: Vec<usize> = cpu.into_iter().collect();
@@ -63,6 +67,7 @@ pub(super) fn cameras(args: &BenchArgs, output: &Output) -> Outcome {
         paper: NAME.to_owned(),
         machine: real::machine(),
         device: kind.to_owned(),
+        cpu,
         interval_ns: intervals,
         repetitions: plan.repetitions,
         interrupted,
@@ -203,6 +208,7 @@ fn cells(cells: &[CamerasCell], output: &Output) -> String {
         .text("set", |cell| &cell.place)
         .text("system", |cell| &cell.system)
         .number("runs", |cell| cell.runs)
+        .number("left out", |cell| cell.left_out)
         .number("overhead, %", |cell| of(&cell.overhead_percent, 4))
         .number("rises", |cell| of(&cell.rises, 0))
         .number("switches/s", |cell| of(&cell.switches_each_second, 0))
