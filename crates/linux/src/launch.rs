@@ -14,8 +14,6 @@ use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::monitor::Monitor;
-use crate::let_go::{Waiting, let_go};
 use crate::notes::{NoteReader, channel};
 use crate::plan::{BesidePlan, CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
