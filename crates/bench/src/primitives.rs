@@ -433,6 +433,7 @@ fn event(cpu: usize, effort: Effort) -> io::Result<Histogram> {
 ///
 /// # Errors
 /// As [`measure`]; and if the process may use one CPU only.
+#[doc(hidden)]
 pub fn stops_of_late_threads(late: u64) -> Result<Summary, RunError> {
     let rights = Rights::probe();
     let cpu = cpu_for(&rights, 3, None)?;

@@ -42,7 +42,8 @@ pub struct Config {
     /// `perf_event_open` is refused, and [`crate::report::CpuReport::monitor`] says so.
     pub monitor: Monitor,
     /// Whether a run may take [`Monitor::Manager`] where `monitor` is [`Monitor::Perf`] and a trial on the CPU finds that to arm costs
-    /// clearly more: [`crate::report::CpuReport::monitor_choice`] says what it took. The trial takes 30 ms, and only workers
+    /// clearly more, and that [`Monitor::Manager`] is no less sharp: [`crate::report::CpuReport::monitor_choice`] says what it took. Not for bodies that
+    /// block: the less urgent job that goes on meanwhile has no wall timer of its own. The trials take up to 0.4 s, only runs that calibrate make them, and only workers
     /// that arm monitors themselves have a choice: under native dispatch, with [`Mechanism::Vestal`], where limits are enforced.
     pub chooses_monitor: bool,
     /// When jobs that lost their priorities come to their end.

@@ -150,12 +150,12 @@ impl Cpu {
 
     /// The job with this number of `task` begins on the calling thread.
     pub(crate) fn begin_job(&self, task: TaskId, sequence: u64) {
+        self.pause_preempted(task);
         if let Some(marker) = &self.run.marker
             && let Ok(task) = self.tasks.of(task)
         {
             marker.begin_job(&task.name, sequence);
         }
-        self.pause_preempted(task);
     }
 
     /// The body of a job that began so has returned.

@@ -110,12 +110,19 @@ impl RunError {
         match self {
             Self::System { source, .. } => scarce::remedies(source),
             Self::NoTraceMarker { path, source } => marker::remedies(path, source),
-            Self::TooManyTasks { native, .. } => {
+            Self::TooManyTasks { native, needed, .. } => {
                 let managed =
                     "--dispatch managed, which takes four priorities for any number of tasks";
-                let wider = "--rt-priority 1-99, or --cpus with more CPUs for the same tasks";
-                let managed = native.then(|| managed.to_owned());
-                managed.into_iter().chain([wider.to_owned()]).collect()
+                let wider = "--rt-priority 1-99";
+                let mends = [(*native, managed), (*needed <= 99, wider)];
+                let mut mends: Vec<&str> = mends
+                    .iter()
+                    .filter_map(|&(does, mend)| does.then_some(mend))
+                    .collect();
+                if *needed > 99 {
+                    mends.push("more CPUs in the file, and fewer tasks on each");
+                }
+                mends.into_iter().map(str::to_owned).collect()
             }
             Self::Scheduler(_)
             | Self::Unsupported(_)

@@ -4,7 +4,7 @@ use crate::arming::{ROUNDS, choose};
 use crate::blocking::bottom_half;
 use crate::body::{Bodies, Cancelled, JobContext};
 use crate::calibrate::{Calibration, calibrate};
-use crate::config::{Config, Dispatcher, Mechanism, TaskSpec};
+use crate::config::{Config, Dispatcher, Mechanism, TOLERANCE_MIN, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::{CpuSpec, Decider};
 use crate::device::{Attached, Device};
@@ -27,6 +27,7 @@ use crate::sys::suspension::SuspensionSignal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::{Duration, Level, Service, TaskId};
+use vestal_statistics::Summary;
 
 /// A set of tasks with their bodies on one or more CPUs, about to run.
 ///
@@ -338,33 +339,48 @@ impl Executive {
         Marker::open(path).map(drop).map_err(refused)
     }
 
-    /// Gives a CPU whose lock is held the cheaper monitor, if it may be another one than was asked for.
+    /// Gives a CPU whose lock is held the cheaper monitor, if it may be another one than was asked for, and finds what is used up no later.
     fn choose_monitor(&self, cpu: &mut CpuPlan) -> Result<(), RunError> {
         let config = &self.config;
         let arms_itself = !cpu.asked.managed && config.mechanism == Mechanism::Vestal;
-        if !config.chooses_monitor || !config.enforce || !arms_itself || self.frames.is_some() {
+        // Without a calibration nobody would know how late the one that was taken is.
+        let may_choose = config.chooses_monitor && config.enforce && config.calibrate;
+        if !may_choose || !arms_itself || self.frames.is_some() {
             return Ok(());
         }
         let low = i32::from(config.priorities.0);
-        let choice = choose(cpu.monitor, cpu.processor.0, low, ROUNDS);
-        let failed = RunError::system("try out what it costs to arm a monitor");
-        let Some(choice) = choice.map_err(failed)? else {
+        let Some(mut choice) = choose(cpu.monitor, cpu.processor.0, low, ROUNDS) else {
             return Ok(());
         };
-        cpu.monitor = choice.monitor;
+        if choice.is_manager {
+            let (perf, manager) = (self.late(cpu)?, choice.monitor());
+            cpu.monitor = manager;
+            let late = self.late(cpu)?;
+            choice = choice.if_as_sharp((perf.p99, late.p99), TOLERANCE_MIN.as_nanos());
+            cpu.calibrated = Some(if choice.is_manager { late } else { perf });
+        }
+        cpu.monitor = choice.monitor();
         cpu.choice = Some(choice);
         Ok(())
+    }
+
+    /// By how much a thread exceeds its budget before the monitor of `cpu` says so.
+    fn late(&self, cpu: &CpuPlan) -> Result<Summary, RunError> {
+        let low = i32::from(self.config.priorities.0);
+        let pace = self.config.pace_of(cpu.monitor);
+        calibrate(cpu.monitor, pace, cpu.processor.0, (low, low + 1))
+            .map(|overshoots| overshoots.summary())
+            .map_err(RunError::system("calibrate the budget monitor"))
     }
 
     fn calibrate(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Calibration, RunError> {
         if !self.config.calibrate || self.frames.is_some() {
             return Ok(Calibration::default());
         }
-        let low = i32::from(self.config.priorities.0);
-        let pace = self.config.pace_of(cpu.monitor);
-        let monitor = calibrate(cpu.monitor, pace, cpu.processor.0, (low, low + 1))
-            .map(|overshoots| overshoots.summary())
-            .map_err(RunError::system("calibrate the budget monitor"))?;
+        let monitor = match cpu.calibrated {
+            Some(calibrated) => calibrated,
+            None => self.late(cpu)?,
+        };
         let servers = match cpu.asked.budgets_outlive_jobs && self.config.enforce {
             true => self.try_out_servers(cpu, rights)?,
             false => None,
@@ -382,6 +398,8 @@ impl Executive {
             let config = Config {
                 monitor: cpu.monitor,
                 calibrate: false,
+                // Of its jobs nobody wants to hear.
+                trace_marker: None,
                 ..self.config.clone()
             };
             let trial = Self::new(config)

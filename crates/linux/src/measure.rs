@@ -2,7 +2,7 @@
 
 mod pair;
 
-pub use crate::arming::{BUDGET_NANOS, arming_cost};
+pub use crate::arming::{BUDGET_NANOS, arming_costs};
 pub use crate::calibrate::calibrate;
 pub use crate::marker::trace_marks;
 pub use crate::skew::clock_skew;

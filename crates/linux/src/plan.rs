@@ -17,6 +17,8 @@ use vestal_core::{
     CpuId, Duration, Enforcer, Interest, Level, OnMiss, Scheduler, Service, TaskConfiguration,
 };
 
+use vestal_statistics::Summary;
+
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
 
@@ -73,6 +75,8 @@ pub(crate) struct CpuPlan {
     pub(crate) fallback: Option<String>,
     /// Why it is that monitor, if the run chose it.
     pub(crate) choice: Option<MonitorChoice>,
+    /// By how much it was late in a trial, if that is known already.
+    pub(crate) calibrated: Option<Summary>,
     /// What its decider asks for.
     pub(crate) asked: Asked,
 }
@@ -345,6 +349,7 @@ impl Draft {
                     .to_owned()
             }),
             choice: None,
+            calibrated: None,
             asked: self.asked,
         }
     }

@@ -53,10 +53,13 @@ pub(crate) fn remedies(error: &io::Error) -> Vec<String> {
         None => (error.raw_os_error(), None),
     };
     let remedies: &[&str] = match (number, of) {
-        (Some(libc_errno::EMFILE | libc_errno::ENFILE), _) => &[
+        (Some(libc_errno::EMFILE | libc_errno::ENFILE), Some(Resource::PerfCounter)) => &[
             "--monitor manager, which takes no file descriptor for a task: perf takes one each",
             "ulimit -n 4096, which allows more of them",
         ],
+        (Some(libc_errno::EMFILE | libc_errno::ENFILE), _) => {
+            &["ulimit -n 4096, which allows more file descriptors"]
+        }
         (Some(libc_errno::EAGAIN), Some(Resource::Timer)) => &[
             "--monitor heartbeat, which takes no timer for a task; perf takes a file descriptor instead",
             "ulimit -i 4096, which allows more pending signals: each timer takes one",
@@ -108,7 +111,7 @@ mod tests {
             (of(libc_errno::EAGAIN, Resource::Thread), "ulimit -u"),
             (
                 io::Error::from_raw_os_error(libc_errno::EMFILE),
-                "--monitor manager",
+                "ulimit -n",
             ),
             (
                 io::Error::from_raw_os_error(libc_errno::EAGAIN),

@@ -7,6 +7,8 @@ pub struct StartedThread {
     pub tid: u32,
     /// What the kernel calls it.
     pub name: String,
+    /// Whether it executes jobs.
+    pub works: bool,
     /// What it was to be called: a worker as its task, whose name may be longer.
     pub wanted: String,
 }

@@ -20,6 +20,7 @@
 //! (idle detector: low)
 //! ```
 
+use crate::scarce::{Resource, making};
 use crate::sys::Tid;
 use crate::sys::signal::instant_signal;
 use crate::sys::timer::SignalTimer;
@@ -71,7 +72,8 @@ impl Slack {
 
     /// Makes the timer, not running.
     pub(crate) fn create_timer(&self, manager: Tid) -> std::io::Result<()> {
-        let timer = SignalTimer::wall_with(instant_signal(), manager)?;
+        let timer = SignalTimer::wall_with(instant_signal(), manager);
+        let timer = timer.map_err(making(Resource::Timer))?;
         // Set once, here.
         let _ = self.timer.set(timer);
         Ok(())

@@ -303,7 +303,8 @@ fn probes(nanos: u64) -> Probes {
                 arming(Monitor::Perf, nanos),
                 arming(Monitor::Manager, nanos / 2),
             ],
-            monitor: Monitor::Manager,
+            is_manager: true,
+            ..MonitorChoice::default()
         }),
     }
 }

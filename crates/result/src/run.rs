@@ -554,12 +554,12 @@ pub struct Enforced {
     pub overruns_noticed: u64,
     /// The median of what was executed beyond limits.
     pub overshoot_median_ns: u64,
-    /// Its 90th percentile.
+    /// Its 90th percentile; null in results of versions that did not say it.
     #[serde(default)]
-    pub overshoot_p90_ns: u64,
-    /// Its 99th percentile.
+    pub overshoot_p90_ns: Option<u64>,
+    /// Its 99th percentile, likewise.
     #[serde(default)]
-    pub overshoot_p99_ns: u64,
+    pub overshoot_p99_ns: Option<u64>,
     /// The most that was executed beyond a limit.
     pub overshoot_max_ns: u64,
     /// How many overruns were noticed later than the granularity says: with a heartbeat than that, and than its period.

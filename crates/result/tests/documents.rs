@@ -129,8 +129,7 @@ fn how_limits_were_enforced_stands_beside_what_the_machine_did() {
     // One macro has not room for all.
     enforced["overshoot_p90_ns"] = json!(1);
     enforced["overshoot_p99_ns"] = json!(2);
-    enforced["monitor_choices"] =
-        json!([{"why": "cheaper", "tried": [{"monitor": "perf", "next_ns": 3, "behind_ns": 2}]}]);
+    enforced["monitor_choices"] = json!([{"monitor": "perf", "why": "cheaper", "tried": [{"monitor": "perf", "next_ns": 3, "behind_ns": 2, "late_ns": 9}]}]);
     let object = real.as_object_mut().unwrap();
     object.extend(enforced.as_object().unwrap().clone());
     let read: Machine = serde_json::from_value(real.clone()).unwrap();

@@ -8,7 +8,7 @@ use super::{Effort, HIGH, Helper, PATIENCE_NANOS, SLEEP_NANOS};
 use std::io;
 use std::sync::atomic::Ordering;
 use vestal_linux::Monitor;
-use vestal_linux::measure::{BUDGET_NANOS, arming_cost};
+use vestal_linux::measure::{BUDGET_NANOS, arming_costs};
 use vestal_statistics::{Histogram, Summary};
 use vestal_sys::clock::monotonic_nanos;
 use vestal_sys::event::sleep_until;
@@ -23,12 +23,13 @@ pub(super) fn armings(
     effort: Effort,
     row: &mut impl FnMut(&'static str, Summary),
 ) -> io::Result<()> {
+    let rounds = effort.sleeps();
     if perf {
-        let cost = arming_cost(Monitor::Perf, cpu, priority, effort.sleeps())?;
+        let [cost] = arming_costs([Monitor::Perf], cpu, priority, rounds)?;
         row("arm and disarm: perf, next timer due", cost.next);
         row("arm and disarm: perf, behind another timer", cost.behind);
     }
-    let cost = arming_cost(Monitor::Manager, cpu, priority, effort.sleeps())?;
+    let [cost] = arming_costs([Monitor::Manager], cpu, priority, rounds)?;
     row("arm and disarm: wall timer, next timer due", cost.next);
     row("arm and disarm: wall timer, behind another", cost.behind);
     Ok(())

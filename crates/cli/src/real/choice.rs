@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::quantity::short;
 use vestal_linux::report::CpuReport;
-use vestal_linux::{ArmingCost, Mechanism, Monitor, MonitorChoice, Report};
+use vestal_linux::{Mechanism, MonitorChoice, Report};
 use vestal_result::run;
 
 /// By CPU of the set why its monitor was taken; empty where it was asked for, and where nothing is monitored by one of several.
@@ -17,10 +17,10 @@ pub(super) fn choices(report: &Report, settings: &Settings) -> Vec<run::MonitorC
 }
 
 fn choice(cpu: &CpuReport) -> run::MonitorChoice {
-    let tried = cpu.monitor_choice.iter().flat_map(|choice| &choice.tried);
     run::MonitorChoice {
+        monitor: cpu.monitor.name().to_owned(),
         why: why(cpu),
-        tried: tried.map(arming).collect(),
+        tried: cpu.monitor_choice.as_ref().map_or_else(Vec::new, tried),
     }
 }
 
@@ -30,36 +30,50 @@ fn why(cpu: &CpuReport) -> String {
     }
     match &cpu.monitor_choice {
         Some(choice) => words(choice),
-        None => "a manager that dispatches sets its timer itself".to_owned(),
+        None if cpu.inversions.is_some() => {
+            "a manager that dispatches sets its timer itself".to_owned()
+        }
+        None => "nothing was tried out".to_owned(),
     }
 }
 
 /// What the choice was between, and how it came out.
 fn words(choice: &MonitorChoice) -> String {
-    let tried = choice.tried.iter().map(|cost| {
+    if let Some(error) = &choice.failed {
+        return format!("others could not be tried out: {error}");
+    }
+    let each = choice.tried.iter().map(|cost| {
         let name = cost.monitor.name();
         format!("{name} takes {}", short(cost.next.median))
     });
-    let tried: Vec<String> = tried.collect();
-    let verdict = match choice.monitor {
-        Monitor::Manager => "a wall timer is clearly cheaper to set",
-        Monitor::Perf | Monitor::Remainder | Monitor::Heartbeat | Monitor::PosixTimer => {
-            "a wall timer is not clearly cheaper to set"
-        }
-    };
-    format!(
-        "{verdict}: to arm and to disarm {} a job, where nothing else is due earlier",
-        tried.join(", ")
-    )
+    let each: Vec<String> = each.collect();
+    let costs = format!(
+        "to arm and to disarm {} a job, where nothing else is due earlier",
+        each.join(", ")
+    );
+    match (choice.is_manager, choice.late.as_slice()) {
+        (true, _) => format!("a wall timer is clearly cheaper to set: {costs}"),
+        (false, [perf, manager]) => format!(
+            "a wall timer is cheaper to set, and finds what is used up too late: {} after that in 99 of 100 cases, perf {}; {costs}",
+            short(*manager),
+            short(*perf)
+        ),
+        (false, _) => format!("a wall timer is not clearly cheaper to set: {costs}"),
+    }
 }
 
-/// What it costs to watch a budget, as results say it.
-pub(super) fn arming(cost: &ArmingCost) -> run::Arming {
-    run::Arming {
+/// What was tried, as results say it.
+pub(super) fn tried(choice: &MonitorChoice) -> Vec<run::Arming> {
+    let late = choice.late.iter().copied().map(Some);
+    let late = late.chain(std::iter::repeat(None));
+    let each = choice.tried.iter().zip(late);
+    each.map(|(cost, late_ns)| run::Arming {
         monitor: cost.monitor.name().to_owned(),
         next_ns: cost.next.median,
         behind_ns: cost.behind.median,
-    }
+        late_ns,
+    })
+    .collect()
 }
 
 /// The same for people, each reason once.
@@ -82,7 +96,7 @@ pub(super) fn lines(report: &Report, settings: &Settings) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_linux::Summary;
+    use vestal_linux::{ArmingCost, Monitor, Summary};
 
     fn cost(monitor: Monitor, nanos: u64) -> ArmingCost {
         let costs = Summary {
@@ -100,29 +114,61 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_choice_says_what_it_was_between_and_how_it_came_out() {
-        let choice = MonitorChoice {
+    fn cheaper() -> MonitorChoice {
+        MonitorChoice {
             tried: vec![cost(Monitor::Perf, 23_000), cost(Monitor::Manager, 11_000)],
-            monitor: Monitor::Manager,
-        };
-        assert_eq!(
-            words(&choice),
-            "a wall timer is clearly cheaper to set: to arm and to disarm perf takes 23us, manager takes 11us a job, where nothing else is due earlier"
-        );
-        let kept = MonitorChoice {
-            monitor: Monitor::Perf,
-            ..choice
-        };
-        assert!(words(&kept).starts_with("a wall timer is not clearly cheaper"));
+            late: vec![60_000, 30_000],
+            failed: None,
+            is_manager: true,
+        }
     }
 
     #[test]
-    fn both_figures_of_a_monitor_are_in_results() {
-        let found = arming(&cost(Monitor::Perf, 23_000));
+    fn a_choice_says_what_it_was_between_and_how_it_came_out() {
+        const COSTS: &str = "to arm and to disarm perf takes 23us, manager takes 11us a job, where nothing else is due earlier";
         assert_eq!(
-            (found.monitor.as_str(), found.next_ns, found.behind_ns),
-            ("perf", 23_000, 2_300)
+            words(&cheaper()),
+            format!("a wall timer is clearly cheaper to set: {COSTS}")
         );
+        let blunt = MonitorChoice {
+            late: vec![60_000, 300_000],
+            is_manager: false,
+            ..cheaper()
+        };
+        assert_eq!(
+            words(&blunt),
+            format!(
+                "a wall timer is cheaper to set, and finds what is used up too late: 300us after that in 99 of 100 cases, perf 60us; {COSTS}"
+            )
+        );
+        let dear = MonitorChoice {
+            late: Vec::new(),
+            ..blunt
+        };
+        assert_eq!(
+            words(&dear),
+            format!("a wall timer is not clearly cheaper to set: {COSTS}")
+        );
+        let failed = MonitorChoice {
+            failed: Some("no timer".to_owned()),
+            ..MonitorChoice::default()
+        };
+        assert_eq!(words(&failed), "others could not be tried out: no timer");
+    }
+
+    #[test]
+    fn all_figures_of_a_monitor_are_in_results() {
+        let found = tried(&cheaper());
+        let perf = &found[0];
+        assert_eq!(
+            (
+                perf.monitor.as_str(),
+                perf.next_ns,
+                perf.behind_ns,
+                perf.late_ns
+            ),
+            ("perf", 23_000, 2_300, Some(60_000))
+        );
+        assert_eq!((found.len(), found[1].late_ns), (2, Some(30_000)));
     }
 }

@@ -1,7 +1,7 @@
 //! Between the command line and the examination of this machine.
 
 use super::Wish;
-use super::choice::arming;
+use super::choice::tried;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::ClockProgress;
@@ -94,17 +94,12 @@ fn measured(probes: &Probes) -> Measured {
                 overshoot_ns: budget.overshoot.as_ref().ok().map(times),
             })
             .collect(),
-        arming: probes
-            .monitor
-            .iter()
-            .flat_map(|choice| &choice.tried)
-            .map(arming)
-            .collect(),
+        arming: probes.monitor.as_ref().map_or_else(|_| Vec::new(), tried),
         monitor: probes
             .monitor
             .as_ref()
             .ok()
-            .map(|choice| choice.monitor.name().to_owned()),
+            .map(|choice| choice.monitor().name().to_owned()),
     }
 }
 

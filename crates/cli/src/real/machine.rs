@@ -414,8 +414,8 @@ pub(super) fn machine(report: &Report, dispatch: Dispatch, settings: &Settings) 
             tolerance_ns: most(&|cpu| cpu.enforcement.tolerance.as_nanos()),
             overruns_noticed: overshoot.count,
             overshoot_median_ns: overshoot.median,
-            overshoot_p90_ns: overshoot.p90,
-            overshoot_p99_ns: overshoot.p99,
+            overshoot_p90_ns: Some(overshoot.p90),
+            overshoot_p99_ns: Some(overshoot.p99),
             overshoot_max_ns: overshoot.max,
             noticed_late: sum(&|cpu| cpu.enforcement.late),
             server_granularity_ns: joined(

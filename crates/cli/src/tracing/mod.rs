@@ -67,7 +67,7 @@ pub(crate) fn with_origin(header: Header, started: vestal_linux::Started) -> Hea
     };
     let threads = started.threads.into_iter().map(|thread| ThreadInfo {
         tid: thread.tid,
-        task: of_name(&thread.wanted),
+        task: of_name(&thread.wanted).filter(|_| thread.works),
         name: thread.name,
     });
     let origin = Origin {

@@ -31,6 +31,8 @@ fn more_tasks_than_priorities_are_told_of_managed_dispatch() {
     assert_eq!(done.exit, 2, "{}", done.stderr);
     let needed = "100 tasks need 103 SCHED_FIFO priorities";
     assert!(done.stderr.contains(needed), "{}", done.stderr);
-    let help = "help: mend it with: --dispatch managed";
+    let help = "mend it with: --dispatch managed";
     assert!(done.stderr.contains(help), "{}", done.stderr);
+    // There are 99.
+    assert!(!done.stderr.contains("--rt-priority"), "{}", done.stderr);
 }

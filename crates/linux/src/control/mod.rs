@@ -65,12 +65,13 @@ impl<'a> Control<'a> {
 
     /// Says which mode it is.
     pub(crate) fn set_mode(&self, mode: Level) {
+        let before = self.cpu.mode.get();
+        self.cpu.mode.set(mode.0);
         if let Some(marker) = &self.cpu.run.marker
-            && self.cpu.mode.get() != mode.0
+            && before != mode.0
         {
             marker.mode(self.cpu.id, mode);
         }
-        self.cpu.mode.set(mode.0);
     }
 
     /// Under managed dispatch: says which job the plan names.

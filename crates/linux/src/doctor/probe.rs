@@ -117,10 +117,13 @@ fn choose(perf: bool, cpu: usize) -> Outcome<MonitorChoice> {
         return Err("perf_event_open is refused, so there is no choice".to_owned());
     }
     let choice = arming::choose(Monitor::Perf, cpu, PRIORITIES.0, ARMINGS);
-    let none = || "there is no choice".to_owned();
-    choice
-        .map_err(|error| error.to_string())
-        .and_then(|choice| choice.ok_or_else(none))
+    match choice {
+        Some(MonitorChoice {
+            failed: Some(why), ..
+        }) => Err(why),
+        Some(choice) => Ok(choice),
+        None => Err("there is no choice".to_owned()),
+    }
 }
 
 /// A thread of its own, so that the class and the affinity of the caller stay what they are.

@@ -5,6 +5,7 @@ use super::frames::FrameEvidence;
 use super::lane::Lane;
 use super::{Consumer, Recorded, Recording};
 use crate::account::{Account, FrameVerdicts};
+use crate::scarce::{Resource, making};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
 use std::io;
@@ -73,7 +74,8 @@ impl Gatherer {
                     futex::wait_until(&stopped, 0, Some(next));
                 }
                 merger
-            })?;
+            })
+            .map_err(making(Resource::Thread))?;
         Ok(Self { stop, thread })
     }
 

@@ -29,18 +29,35 @@ impl Start {
     pub fn get(&self) -> Option<Started> {
         let epoch = self.0.epoch();
         (epoch != 0).then(|| Started {
-            clock: clock_at(
-                epoch,
-                monotonic_nanos(),
-                (realtime_nanos(), boottime_nanos()),
-            ),
+            clock: clock_at(epoch, readings()),
             threads: self.0.threads.get().cloned().unwrap_or_default(),
         })
     }
 }
 
+/// How often the clocks are read: this thread is in no real-time class, and may lose the CPU between two readings.
+const TRIES: usize = 16;
+
+/// What all clocks show at one instant: those readings that lie closest together.
+fn readings() -> ClockBase {
+    let tries = std::iter::repeat_with(|| {
+        let before = monotonic_nanos();
+        let (realtime, boottime) = (realtime_nanos(), boottime_nanos());
+        let apart = monotonic_nanos().saturating_sub(before);
+        let base = ClockBase {
+            monotonic: before.saturating_add(apart / 2),
+            realtime,
+            boottime,
+        };
+        (apart, base)
+    });
+    let closest = tries.take(TRIES).min_by_key(|(apart, _)| *apart);
+    closest.map_or_else(ClockBase::default, |(_, base)| base)
+}
+
 /// What the clocks showed at `epoch` of the first one, from what they show now.
-fn clock_at(epoch: u64, monotonic: u64, (realtime, boottime): (u64, u64)) -> ClockBase {
+fn clock_at(epoch: u64, now: ClockBase) -> ClockBase {
+    let monotonic = now.monotonic;
     let (since, until) = (
         monotonic.saturating_sub(epoch),
         epoch.saturating_sub(monotonic),
@@ -48,8 +65,8 @@ fn clock_at(epoch: u64, monotonic: u64, (realtime, boottime): (u64, u64)) -> Clo
     let then = |now: u64| now.saturating_sub(since).saturating_add(until);
     ClockBase {
         monotonic: epoch,
-        realtime: then(realtime),
-        boottime: then(boottime),
+        realtime: then(now.realtime),
+        boottime: then(now.boottime),
     }
 }
 
@@ -64,8 +81,9 @@ mod tests {
             realtime,
             boottime,
         };
-        assert_eq!(clock_at(100, 130, (5_030, 230)), base(100, 5_000, 200));
-        assert_eq!(clock_at(100, 90, (4_990, 190)), base(100, 5_000, 200));
+        let expected = base(100, 5_000, 200);
+        assert_eq!(clock_at(100, base(130, 5_030, 230)), expected);
+        assert_eq!(clock_at(100, base(90, 4_990, 190)), expected);
     }
 
     #[test]

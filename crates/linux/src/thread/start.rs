@@ -112,6 +112,7 @@ impl Threads {
         self.known.push(StartedThread {
             tid: u32::try_from(tid).unwrap_or_default(),
             name,
+            works: worker.is_some(),
             wanted,
         });
         Ok(Started { result })

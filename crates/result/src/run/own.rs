@@ -34,6 +34,8 @@ pub struct Detected {
 /// Why a run has the monitor of budgets that it has, where nobody asked for one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorChoice {
+    /// The monitor.
+    pub monitor: String,
     /// In words.
     pub why: String,
     /// What was tried out on the CPU before the run; empty where there was no choice.
@@ -49,6 +51,9 @@ pub struct Arming {
     pub next_ns: u64,
     /// The median where an earlier one is.
     pub behind_ns: u64,
+    /// By how much it was late in 99 of 100 cases; null if that was not looked at, as the monitor was not the cheaper one anyway.
+    #[serde(default)]
+    pub late_ns: Option<u64>,
 }
 
 /// By how much readings of clocks on different CPUs of the machine differ at most.

@@ -7,7 +7,7 @@
 //! | `budget NAME` | what is left of the budget, in nanoseconds |
 //! | `ghost NAME` | a slice while the ghost of the task uses up its budget |
 //! | `overhead CPU n` | a slice for each span of a mechanism; gaps of the machine |
-//! | the CPUs | from `sched_switch` events made of the slices |
+//! | the CPUs | from `sched_switch` events made of the slices; not of a real run, whose threads the kernel's own trace shows |
 //!
 //! Field numbers are those of `protos/perfetto/trace` in Perfetto's repository.
 
@@ -427,6 +427,10 @@ impl<W: Write> Writer<W> {
         prev: Option<Leaving>,
         next: Option<TaskId>,
     ) -> io::Result<()> {
+        // The kernel's own trace, which lies beside this one, has those of the same threads, on the CPUs of the machine.
+        if self.header.origin.is_some() {
+            return Ok(());
+        }
         let comm = |task: Option<TaskId>| {
             task.map_or_else(|| "swapper".to_owned(), |task| self.task_name(task))
         };

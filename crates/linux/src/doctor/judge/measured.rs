@@ -131,7 +131,7 @@ fn monitor(outcome: &Outcome<MonitorChoice>) -> Finding {
             )
         });
         let each: Vec<String> = each.collect();
-        Says::good(format!("{}: {}", choice.monitor.name(), each.join("; ")))
+        Says::good(format!("{}: {}", choice.monitor().name(), each.join("; ")))
     })
 }
 
