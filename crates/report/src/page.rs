@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 const FRAME: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -46,11 +47,14 @@ impl Report {
         let title = format!("{} · Vestal report", self.title());
         let mut page = String::with_capacity(data.len() + (1 << 18));
         let mut rest = FRAME;
-        // The line break behind the tag belongs to what an element contains.
-        let (style, script) = (format!("\n{STYLE}"), format!("\n{}", SCRIPTS.concat()));
+        let Own {
+            style,
+            script,
+            hashes: [style_hash, script_hash],
+        } = OWN.get_or_init(Own::new).clone();
         let parts = [
-            ("{{style-hash}}", hash_source(&style)),
-            ("{{script-hash}}", hash_source(&script)),
+            ("{{style-hash}}", style_hash),
+            ("{{script-hash}}", script_hash),
             ("{{title}}", escape(&title)),
             ("{{style}}", style),
             ("{{data}}", data),
@@ -65,6 +69,29 @@ impl Report {
         }
         page.push_str(rest);
         Ok(page)
+    }
+}
+
+/// What every page has, once for all of them.
+#[derive(Clone)]
+struct Own {
+    style: String,
+    script: String,
+    /// How the page's policy names the two.
+    hashes: [String; 2],
+}
+
+static OWN: OnceLock<Own> = OnceLock::new();
+
+impl Own {
+    fn new() -> Self {
+        // The line break behind the tag belongs to what an element contains.
+        let (style, script) = (format!("\n{STYLE}"), format!("\n{}", SCRIPTS.concat()));
+        Self {
+            hashes: [hash_source(&style), hash_source(&script)],
+            style,
+            script,
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
         files: Arc::clone(&files),
     };
     let (last, again) = (written.clone(), output.again());
-    let _bounded = interrupt::bounded(move || last.say(&again()).unwrap_or(Exit::DoesNotHold));
+    let bounded = interrupt::bounded(move || last.say(&again()).unwrap_or(Exit::DoesNotHold));
     for index in 0..args.count {
         if stop.load(Ordering::SeqCst) {
             break;
@@ -54,6 +54,8 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
         progress.at(index + 1);
     }
     drop(progress);
+    // What there is to say may be long, and is not cut short.
+    drop(bounded);
     written.say(output)
 }
 

@@ -383,6 +383,46 @@ pub(crate) fn show(run: &RealRun, session: &Session, output: &Output) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vestal_testkit::Random;
+
+    /// What a fuzzer of these words would try: parts that they have, in any order.
+    #[test]
+    fn whatever_stands_for_cpus_devices_priorities_and_monitors_is_refused_or_accepted() {
+        const PARTS: &[&str] = &[
+            "0",
+            "1",
+            "1-98",
+            "18446744073709551616",
+            "-",
+            ",",
+            "=",
+            "a",
+            "a=pipe",
+            "storm",
+            "manager",
+            "heartbeat",
+            "us",
+            "1ms",
+            " ",
+            "\u{e9}",
+        ];
+        let mut random = Random::new(1);
+        let mut found = [[0, 0]; 4];
+        for _ in 0..40_000 {
+            let count = random.below(6);
+            let word: String = (0..count).map(|_| random.one_of(PARTS)).collect();
+            let accepted = [
+                cpus(&word).is_ok(),
+                devices(std::slice::from_ref(&word)).is_ok(),
+                priorities(&word).is_ok(),
+                monitor(&word).is_ok(),
+            ];
+            for (counts, accepted) in found.iter_mut().zip(accepted) {
+                counts[usize::from(accepted)] += 1;
+            }
+        }
+        assert!(found.iter().flatten().all(|count| *count > 0), "{found:?}");
+    }
 
     #[test]
     fn a_missed_guarantee_beats_one_that_is_not_decided() {
