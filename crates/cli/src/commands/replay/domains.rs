@@ -303,6 +303,7 @@ mod tests {
             outcome,
             inversion: None,
             levels: None,
+            windows: Vec::new(),
             task_set: Vec::new(),
         }
     }
