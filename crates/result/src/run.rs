@@ -498,7 +498,7 @@ pub struct Machine {
     pub enforced: Option<Enforced>,
 }
 
-/// What the kernel did in interrupts on a processor while a run with devices took place, by its own account. No budget and no priority bounds it, and
+/// What the kernel did in interrupts on a processor while a run with devices took place and was tried out, as its ticks found it. No budget and no priority bounds it, and
 /// where the kernel does not tell it from the threads that it interrupts (without `CONFIG_IRQ_TIME_ACCOUNTING`) it is on their accounts too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupts {

@@ -16,9 +16,11 @@ struct Gap {
 }
 
 impl Gap {
-    /// Whether it overlaps what a job executed that had used its budget up at `at`: the longest period of one is 40 ms.
+    /// Whether it overlaps what a job executed that had used its budget up at `at`, the longest period of one is 40 ms; and is long enough to be what
+    /// that exceeded, together with what it takes to begin and to end it.
     const fn within_job(&self, at: u64) -> bool {
-        self.from < at && self.to.saturating_add(40_000_000) > at
+        let overlaps = self.from < at && self.to.saturating_add(40_000_000) > at;
+        overlaps && self.to - self.from >= 20_000
     }
 }
 
@@ -76,7 +78,8 @@ fn number(row: &Value, key: &str) -> u64 {
 #[test]
 fn jobs_that_keep_to_their_low_time_raise_no_mode() {
     let (result, gaps) = run("io-amc-lo", &["--scenario", "lo"]);
-    // What the machine takes while a job has the CPU may be on its account.
+    // What the machine takes while a job has the CPU may be on its account; of 75 jobs of level HI it is so of few.
+    assert!(rises(&result).len() <= 4, "{:#}", result["modes"]);
     for rise in rises(&result) {
         assert!(
             gaps.iter().any(|gap| gap.within_job(rise)),

@@ -8,7 +8,7 @@
 //! A job is *ready* from its release, its wake-up, the end of the job before it, or its preemption on, until it starts, ends, blocks
 //! or is dropped; but not while its server may have used up its budget: from the charge that leaves nothing of what the last plan
 //! said to be left, until a plan says again that there is something, or until what was charged before must have come back. Each charge comes
-//! back a period after it was used, at the latest a period after it was charged, longer by what it exceeded; so there is a budget as soon as all charges that
+//! back at the latest a period after the plan that named the server, which had to use then what was charged, longer by what it exceeded; so there is a budget as soon as all charges that
 //! are not back are less than the capacity, and certainly when all are back. Where the list of a sporadic server may have been full, which
 //! merges what comes back, that is when the last one is. So this is for servers that keep their budgets while they have nothing to do.
 //!
@@ -130,6 +130,8 @@ struct Charge {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     server: ServerId,
+    /// When the plan named it: what it has to use was there then.
+    since: Instant,
     left: Service,
     /// Whether the job stops when nothing is left.
     ends: bool,
@@ -198,6 +200,7 @@ impl<'a> State<'a> {
                     };
                     Some(Running {
                         server,
+                        since: at,
                         left: budget.remaining,
                         ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
                     })
@@ -436,7 +439,7 @@ impl<'a> State<'a> {
         let Some(running) = &mut self.running else {
             return;
         };
-        let server = running.server;
+        let (server, since) = (running.server, running.since);
         let beyond = amount.saturating_sub(running.left);
         running.left = running.left.saturating_sub(amount);
         if running.ends && running.left <= self.below.granularity {
@@ -444,12 +447,17 @@ impl<'a> State<'a> {
         }
         let mut entries = self.below.above.iter();
         if let Some(entry) = entries.find(|above| above.server == server) {
-            self.goes_back(at, entry, (amount, beyond));
+            self.goes_back((since, at), entry, (amount, beyond));
         }
     }
 
     /// What was charged to a server comes back; what it was exceeded by delays the rest.
-    fn goes_back(&mut self, at: Instant, entry: &Above, (amount, beyond): (Service, Service)) {
+    fn goes_back(
+        &mut self,
+        (since, at): (Instant, Instant),
+        entry: &Above,
+        (amount, beyond): (Service, Service),
+    ) {
         let period = entry.period.as_nanos();
         let capacity = entry.capacity.as_nanos().max(1);
         let periods = (beyond.as_nanos() / capacity).saturating_add(1);
@@ -460,7 +468,7 @@ impl<'a> State<'a> {
             charges.pop_front();
         }
         charges.push_back(Charge {
-            back: at.saturating_add(Duration::from_nanos(after)),
+            back: since.saturating_add(Duration::from_nanos(after)),
             amount,
         });
     }

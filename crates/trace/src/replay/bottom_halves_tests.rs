@@ -239,7 +239,7 @@ fn what_the_machine_took_is_no_inversion_wherever_its_record_stands() {
     assert_eq!(with(gap(350, 300)), Some((300, 600)));
 }
 
-/// It has used up what it had at 2 ms, and has it back at 12; its next job is released at 20 ms, and no plan said anything of it until then.
+/// It has used from 0 to 2 ms what it had, and has it back at 10; its next job is released at 20 ms, and no plan said anything of it until then.
 #[test]
 fn what_was_used_up_is_back_a_period_later_whether_a_plan_says_so_or_not() {
     let suspend = OnExhaustion::Suspend;
@@ -269,8 +269,10 @@ fn what_was_used_up_is_back_a_period_later_whether_a_plan_says_so_or_not() {
     assert_eq!(with(20_000, 25_000), Some((20_000, 25_000)));
     assert_eq!(with(20_000, 20_100), None);
     // Released before, it is ready when its budget is back.
-    assert_eq!(with(5_000, 12_100), None);
-    assert_eq!(with(5_000, 12_101), Some((12_000, 12_101)));
+    assert_eq!(with(5_000, 10_100), None);
+    assert_eq!(with(5_000, 10_101), Some((10_000, 10_101)));
+    // Late by less than it executes, in the next period.
+    assert_eq!(with(10_000, 11_900), Some((10_000, 11_900)));
 }
 
 /// Of 1000 us it uses 600 and 300, 4 ms apart, each as the whole of a part: then there are 90 left beside what cannot be enforced. After 200 more
@@ -306,14 +308,14 @@ fn what_is_left_of_a_budget_in_parts_counts_where_a_part_is_used_up() {
     let (first, second, third) = (runs(0, 0, 600), runs(4_000, 1, 300), runs(6_000, 2, 80));
     let two = [&first[..], &second, &late(8_000)].concat();
     assert_eq!(found_below(above(4), &[], &two), Some((8_000, 10_000)));
-    // A full list may have put all of it off until the last comes back: at 14.3.
+    // A full list may have put all of it off until the last comes back: at 14.
     assert_eq!(found_below(above(2), &[], &two), None);
     let three = [&first[..], &second, &third, &late(8_000)].concat();
     assert_eq!(found_below(above(4), &[], &three), None, "nothing is left");
     let three = [&first[..], &second, &third, &late(10_000)].concat();
     assert_eq!(
         found_below(above(4), &[], &three),
-        Some((10_600, 12_000)),
+        Some((10_000, 12_000)),
         "the first is back"
     );
 }
