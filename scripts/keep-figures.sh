@@ -2,7 +2,8 @@
 # Keeps figures of a paper in the documentation: scripts/keep-figures.sh DIR
 #
 # DIR is what `vestal reproduce PAPER -o DIR` has written, by whichever version. Copies the answers about the sets of each figure to
-# docs/PAPER/FIGURE, or counts them from its results where there are no answers yet, and writes everything that follows from them anew:
+# docs/PAPER/FIGURE, or counts them from its results where there are no answers yet, with the command that claims.md beside them names. If
+# any of that is not whole, nothing is written; else everything that follows from them anew:
 # claims.md and the charts beside it, and the tables in docs/experiments.md. A test compares them with the answers ever after. Figures that
 # are not in DIR stay as they are.
 set -euo pipefail

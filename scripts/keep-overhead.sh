@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Keeps a measurement in the documentation: scripts/keep-overhead.sh DIR
 #
-# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, or has what `vestal bench sleeps --format json` says as
-# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile. Copies what was measured to docs/overhead or a folder of it, or to docs/sigrist2015/fig11, and writes
+# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, with `--paired` or without, or has what `vestal bench sleeps --format json` says as
+# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile, or what `vestal bench barriers --format json` says as barriers.json. Copies
+# what was measured to docs/overhead or a folder of it, or to docs/sigrist2015/fig11, and writes
 # everything that follows from it anew: claims.md and the figures beside it, and the section with verdicts and tables in
 # docs/overhead.md. A test compares them with what was measured ever after; it says so if there are words left that are true only
 # without a measurement, which are to be removed by hand.
@@ -17,18 +18,24 @@ elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ] && head -
     files=(runs.jsonl result.json) to="docs/overhead/missimer/$kind" about=cameras
 elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ]; then
     files=(runs.jsonl result.json) to=docs/overhead/sigrist2015 about=shares
+    if grep -q '"paired": true' "$1/result.json"; then to=$to/paired; fi
 elif [ $# -eq 1 ] && [ -f "$1/sleeps.json" ]; then
     files=(sleeps.json) to=docs/sigrist2015/fig11 about=sleeps
 elif [ $# -eq 1 ] && [ -f "$1/sleeps-busy.json" ]; then
     files=(sleeps-busy.json) to=docs/sigrist2015/fig11 about=sleeps
+elif [ $# -eq 1 ] && [ -f "$1/barriers.json" ]; then
+    files=(barriers.json) to=docs/overhead/barriers about=barriers
 else
-    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or one of sleeps.json and sleeps-busy.json" >&2
+    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or one of sleeps.json, sleeps-busy.json and barriers.json" >&2
     exit 2
 fi
 from="$(realpath "$1")"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p "$to"
 for file in "${files[@]}"; do cp "$from/$file" "$to/$file"; done
-VESTAL_BLESS=1 cargo test -q -p vestal-experiment --test experiments -- "what_the_documentation_says_of_$about"
+# What barriers took in runs is said of the shares, too; both write one page.
+for one in "$about" barriers; do
+    VESTAL_BLESS=1 cargo test -q -p vestal-experiment --test experiments -- "what_the_documentation_says_of_$one"
+done
 git status --short docs
 cargo test -q -p vestal-experiment --test experiments kept_

@@ -419,7 +419,7 @@ pub(crate) struct BenchArgs {
     /// sets of one CPU first, for instance 1,0
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
-    /// overhead of sigrist2015: with sets of which those of one number are the same tasks at each utilization and on each
+    /// overhead of sigrist2015: with sets of which those of one number have tasks in common at each utilization and on each
     /// number of CPUs, run by the paper's mechanisms [default of --repetitions then: 22; with --quick 2]
     #[arg(long)]
     pub(crate) paired: bool,

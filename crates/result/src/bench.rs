@@ -80,6 +80,9 @@ pub struct Barriers {
     pub format: Format,
     /// `barriers`.
     pub bench: String,
+    /// The machine, in words.
+    #[serde(default)]
+    pub machine: String,
     /// The CPUs of this machine that met.
     pub cpus: Vec<usize>,
     /// By how much their clocks differ.

@@ -22,7 +22,7 @@ pub struct Shares {
     pub interval_ns: u64,
     /// How many sets were wanted for each cell.
     pub sets: u32,
-    /// Whether the sets of one number are the same tasks in all cells.
+    /// Whether the sets of one number have tasks in common in all cells.
     #[serde(default)]
     pub paired: bool,
     /// Whether somebody stopped it.

@@ -49,6 +49,7 @@ pub(crate) fn barriers(output: &Output) -> Result<Barriers, Failure> {
     Ok(Barriers {
         format: Format::V1,
         bench: "barriers".to_owned(),
+        machine: super::overhead::machine(),
         cpus: cpus.to_vec(),
         clock_skew: skew.map(machine::clock_skew),
         within_ns: APART_NANOS,

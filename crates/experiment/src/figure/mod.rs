@@ -32,7 +32,7 @@ mod sigrist2015;
 mod sigrist2015_fig_2;
 mod view;
 
-pub use page::{Finding, Outcome, index, outcome};
+pub use page::{Finding, Outcome, index, made_by, outcome};
 pub use rules::Course;
 pub use view::View;
 

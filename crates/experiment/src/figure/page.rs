@@ -343,6 +343,14 @@ fn stand_ins<'a>(
     all.filter(move |(curve, _)| curves.contains(curve))
 }
 
+/// The command that a page says its figure was made by.
+#[must_use]
+pub fn made_by(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once("Made by `")?;
+    let (command, _) = rest.split_once('`')?;
+    Some(command)
+}
+
 /// A page about several figures.
 #[must_use]
 pub fn index(outcomes: &[Outcome], command: &str, version: &str) -> String {

@@ -23,7 +23,7 @@ pub struct Head {
 
 /// The format of a file of shares of the time.
 pub const SHARES: &str = "vestal-shares/1";
-/// That of one of shares with sets that are the same tasks everywhere.
+/// That of one of shares with pairs of sets.
 pub const PAIRED_SHARES: &str = "vestal-paired-shares/1";
 /// That of one of cameras.
 pub const CAMERAS: &str = "vestal-cameras/1";

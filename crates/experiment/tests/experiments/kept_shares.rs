@@ -8,14 +8,28 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::overhead::journal;
 use vestal_experiment::overhead::sigrist2015::charts;
-use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings, with_pairs};
-use vestal_experiment::overhead::sigrist2015::page::{in_short, page};
+use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings};
+use vestal_experiment::overhead::sigrist2015::page::{in_short, page, pairs_in_short};
+use vestal_experiment::overhead::sigrist2015::pairs::with_pairs;
+use vestal_experiment::overhead::sigrist2015::plan::{FULL, PAIRED};
 use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_result::claim::Finding;
 use vestal_result::shares::{ShareCell, Shares};
 
 pub(crate) const BEGIN: &str = "<!-- begin: shares, written by scripts/keep-overhead.sh -->\n";
-const COMMAND: &str = "vestal bench overhead --paper sigrist2015 -o DIR";
+
+/// The command that measures so much.
+fn command(shares: &Shares) -> String {
+    let (plan, paired) = match shares.paired {
+        true => (PAIRED, " --paired"),
+        false => (FULL, ""),
+    };
+    let repetitions = match shares.sets == plan.sets {
+        true => String::new(),
+        false => format!(" --repetitions {}", shares.sets),
+    };
+    format!("vestal bench overhead --paper sigrist2015{paired}{repetitions} -o DIR")
+}
 
 const NOTHING: &str = "No measurement is kept in this version.\n";
 
@@ -39,8 +53,22 @@ fn kept(folder: &Path) -> (Shares, String, Table) {
         ..shares.clone()
     };
     assert!(!shares.interrupted);
-    assert_eq!(shares, again, "result.json is of these runs");
-    (shares, head.version, table)
+    // What is said of claims may be said in other words than when it was measured; all else has to be what it was.
+    let rest = |of: &Shares| Shares {
+        claims: Vec::new(),
+        ..of.clone()
+    };
+    assert_eq!(rest(&shares), rest(&again), "result.json is of these runs");
+    assert_eq!(shares.claims.len(), again.claims.len());
+    for (then, now) in shares.claims.iter().zip(&again.claims) {
+        assert_eq!((&then.of, then.verdict), (&now.of, now.verdict));
+        assert!(now.claim.starts_with(&then.claim), "{then:?}");
+    }
+    if shares.claims != again.claims {
+        let text = serde_json::to_string_pretty(&again).unwrap();
+        expect(&folder.join("result.json"), &format!("{text}\n"));
+    }
+    (again, head.version, table)
 }
 
 fn extrapolated(shares: &Shares) -> Vec<ShareCell> {
@@ -51,18 +79,27 @@ fn extrapolated(shares: &Shares) -> Vec<ShareCell> {
 /// The files of a measurement, beside its charts.
 const FILES: [&str; 3] = ["claims.md", "result.json", "runs.jsonl"];
 
-/// The page about pairs in a folder, if any are kept, and what they say of claims.
-fn pairs(folder: &Path) -> Vec<Finding> {
+/// The page about pairs in a folder, if any are kept: what they say of claims, and a line about them.
+fn pairs(folder: &Path, machine: &str) -> (Vec<Finding>, String) {
     if !folder.exists() {
-        return Vec::new();
+        return (Vec::new(), String::new());
     }
-    let (shares, version, _) = kept(folder);
+    let (shares, version, table) = kept(folder);
     assert!(shares.paired);
-    let command = COMMAND.replace(" -o", " --paired -o");
-    let about = page(&shares, (&command, &version), &[]);
+    // No quick look, and no more sets after others had been seen.
+    let interval = PAIRED.interval.as_nanos();
+    assert_eq!(
+        (shares.sets, u128::from(shares.interval_ns)),
+        (PAIRED.sets, interval)
+    );
+    assert_eq!(shares.machine, machine);
+    assert_eq!(table.places(), PAIRED.places(2).collect::<Vec<_>>());
+    let about = page(&shares, (&command(&shares), &version), &[]);
     expect(&folder.join("claims.md"), &about);
     expect_files(folder, FILES.map(str::to_owned).to_vec());
-    shares.claims
+    let place = (table.runs(), "overhead/sigrist2015/paired/claims.md");
+    let line = pairs_in_short(&shares, &version, place);
+    (shares.claims, format!("\n{line}"))
 }
 
 #[test]
@@ -75,18 +112,24 @@ fn what_the_documentation_says_of_shares_follows_from_their_runs() {
     assert!(!shares.paired);
     let charts = charts::all(&table, &extrapolated(&shares));
     let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
+    let (of_pairs, about_pairs) = pairs(&folder.join("paired"), &shares.machine);
     let shown = Shares {
-        claims: with_pairs(&shares.claims, &pairs(&folder.join("paired"))),
+        claims: with_pairs(&shares.claims, &of_pairs),
         ..shares
     };
-    let whole = page(&shown, (COMMAND, &version), &names);
+    let command = command(&shown);
+    let whole = page(&shown, (&command, &version), &names);
     expect(&folder.join("claims.md"), &whole);
     let short = in_short(
         &shown,
-        (COMMAND, &version),
+        (&command, &version),
         (table.runs(), "overhead/sigrist2015/claims.md"),
     );
-    expect_part(&docs().join("overhead.md"), BEGIN, &format!("\n{short}\n"));
+    expect_part(
+        &docs().join("overhead.md"),
+        BEGIN,
+        &format!("\n{short}{about_pairs}\n"),
+    );
     for (name, chart) in &charts {
         expect(&folder.join(name), &chart.to_svg());
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod kept;
+mod kept_barriers;
 mod kept_cameras;
 mod kept_counts;
 mod kept_figures;

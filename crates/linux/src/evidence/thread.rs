@@ -6,6 +6,7 @@
 use super::late::Late;
 use super::noted::NotedCpu;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
+use crate::notes::note_and_wait;
 use crate::recording::Tracer;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
@@ -91,8 +92,11 @@ impl Intervals {
         let mut others = self.cpu.tasks.iter().filter(|other| other.id != task);
         others.all(|other| {
             let thread = Thread::Worker(other.id.index());
-            let has_left = thread == self.thread || online.is_waiting(thread);
-            has_left && other.jobs.running().is_none()
+            let runs = || other.jobs.running().is_some();
+            match thread == self.thread {
+                true => !runs(),
+                false => online.has_no_job(thread, runs),
+            }
         })
     }
 
@@ -307,9 +311,13 @@ impl Intervals {
     /// The same for a thread that records nothing.
     pub(crate) fn wait_untraced(&mut self, duty: Duty) {
         let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
-        self.close(duty, (now, cpu), true);
-        // Behind the note: who sees that it waits sees that it has said so.
-        self.cpu.online.waits(self.thread, cpu);
+        let thread = self.thread;
+        note_and_wait(
+            self,
+            |own| own.close(duty, (now, cpu), true),
+            |own| &own.cpu.online,
+            (thread, cpu),
+        );
     }
 
     /// The thread is done with `duty` and goes on with another one, without a wait. No group of `trace` is open.

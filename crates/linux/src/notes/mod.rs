@@ -3,11 +3,13 @@
 //!
 //! What threads note, and when, is the business of [`crate::evidence`]; here nothing is known of a CPU.
 
+#[cfg(all(test, loom))]
+mod leaving_model;
 mod log;
 mod online;
 
 pub(crate) use log::{Extent, NoteLog, NoteReader, channel};
-pub(crate) use online::{Online, TaskOnline};
+pub(crate) use online::{Online, TaskOnline, note_and_wait};
 
 use crate::account::NOTE_WORDS;
 

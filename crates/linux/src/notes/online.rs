@@ -15,6 +15,7 @@
 //! to deal with, and no verdict.
 
 use crate::account::Thread;
+use crate::words::Latest;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// In [`Online::waiting`]: the thread has the CPU, or wants it.
@@ -37,8 +38,8 @@ pub(crate) struct Online {
     /// Until then no job is late that no thread has looked at. Never later than the earliest [`TaskOnline::due`],
     /// but for a moment in which a thread looks at all of them.
     earliest_due: AtomicU64,
-    /// By [`Thread::index`]; [`AWAKE`]. Release and Acquire: a thread that waits has executed all that it says.
-    waiting: Box<[AtomicU64]>,
+    /// By [`Thread::index`]; [`AWAKE`]. A thread that waits has executed, and noted, all that it says.
+    waiting: Box<[Latest<u64>]>,
     /// Never falls. Relaxed: a number that stands for itself.
     stolen_by_threads: AtomicU64,
 }
@@ -52,7 +53,7 @@ impl Online {
             active: AtomicU64::new(0),
             last_end: AtomicU64::new(0),
             earliest_due: AtomicU64::new(NOT_DUE),
-            waiting: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            waiting: (0..threads).map(|_| Latest::default()).collect(),
             stolen_by_threads: AtomicU64::new(0),
         }
     }
@@ -105,21 +106,26 @@ impl Online {
         self.set_waiting(thread, cpu);
     }
 
+    /// Whether `thread` has no job on the CPU: it waits, or has left, or never came, and none `runs`.
+    pub(crate) fn has_no_job(&self, thread: Thread, runs: impl FnOnce() -> bool) -> bool {
+        self.is_waiting(thread) && !runs()
+    }
+
     /// Whether `thread` waits, or has left, or never came.
     pub(crate) fn is_waiting(&self, thread: Thread) -> bool {
         let word = self.waiting.get(thread.index());
-        word.is_none_or(|word| word.load(Ordering::Acquire) != AWAKE)
+        word.is_none_or(|word| word.get() != AWAKE)
     }
 
     fn set_waiting(&self, thread: Thread, value: u64) {
         if let Some(word) = self.waiting.get(thread.index()) {
-            word.store(value, Ordering::Release);
+            word.set(value);
         }
     }
 
     /// The CPU clock of each thread that waits, in the order of [`Thread::index`]; none of those that do not.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Option<u64>> {
-        let words = self.waiting.iter().map(|word| word.load(Ordering::Acquire));
+        let words = self.waiting.iter().map(Latest::get);
         words.map(|word| (word != AWAKE).then_some(word))
     }
 
@@ -159,6 +165,17 @@ impl Online {
     pub(crate) fn note_stolen_by_threads(&self, nanos: u64) {
         self.stolen_by_threads.store(nanos, Ordering::Relaxed);
     }
+}
+
+/// Of `who` writes notes: it `notes` that it is about to wait, and then the word says so. Who sees that it waits sees the note.
+pub(crate) fn note_and_wait<W>(
+    who: &mut W,
+    notes: impl FnOnce(&mut W),
+    online: impl FnOnce(&W) -> &Online,
+    (thread, cpu): (Thread, u64),
+) {
+    notes(who);
+    online(who).waits(thread, cpu);
 }
 
 /// The words of one task.

@@ -4,10 +4,12 @@
 //! one claim are right together with 99 %. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is
 //! not decided. One place refutes, all confirm. What is extrapolated confirms and refutes nothing.
 
+use super::pairs::OF_PAIRS;
 use super::plan::NORMAL;
 use super::run::{Events, Place, Run};
 use super::table::{Table, Value};
 use super::variant::{Kind, OWN, SHARED, VARIANTS, Variant, part, variant};
+use crate::number::as_f64;
 use crate::overhead::claims::inside;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
@@ -24,7 +26,7 @@ pub struct Measured<'a> {
     pub table: &'a Table,
     /// What was reckoned for more CPUs.
     pub extrapolated: &'a [ShareCell],
-    /// Whether the sets of one number are the same tasks at all places.
+    /// Whether the sets of one number have tasks in common at all places.
     pub paired: bool,
 }
 
@@ -37,7 +39,7 @@ pub struct Claim {
     of: &'static str,
     text: &'static str,
     check: fn(Measured<'_>) -> Answer,
-    /// Whether sets of which those of one number are the same tasks everywhere are measured for it.
+    /// Whether pairs of sets are measured for it.
     by_pairs: bool,
 }
 
@@ -94,35 +96,13 @@ pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
     let asked = asked.filter(|claim| claim.by_pairs || !measured.paired);
     let all = asked.map(|claim| {
         let (verdict, numbers) = (claim.check)(measured);
+        let of_which = if measured.paired { OF_PAIRS } else { "" };
         Finding {
             of: claim.of.to_owned(),
-            claim: claim.text.to_owned(),
+            claim: format!("{}{of_which}", claim.text),
             verdict,
             numbers,
         }
-    });
-    all.collect()
-}
-
-/// What claims are marked with that pairs decide in place of sets that are drawn anew for each place.
-pub const BY_PAIRS: &str = " (pairs)";
-
-/// The findings of both measurements: where pairs are measured for a claim, they have the word. What the others said stays beside.
-#[must_use]
-pub fn with_pairs(own: &[Finding], pairs: &[Finding]) -> Vec<Finding> {
-    let all = own.iter().map(|own| {
-        let paired = pairs.iter().find(|paired| paired.claim == own.claim);
-        paired.map_or_else(
-            || own.clone(),
-            |paired| Finding {
-                claim: format!("{}{BY_PAIRS}", paired.claim),
-                numbers: format!(
-                    "{}. Beside, by sets that are drawn anew for each place ({}): {}",
-                    paired.numbers, own.verdict, own.numbers
-                ),
-                ..paired.clone()
-            },
-        )
     });
     all.collect()
 }
@@ -146,14 +126,29 @@ pub fn called(place: Place) -> String {
     }
 }
 
+/// The same in runs of a variant; of pairs with the number of CPUs that had tasks, on average, where that is another one.
+fn called_in(m: Measured<'_>, place: Place, variant: &str) -> String {
+    let kept: Vec<f64> = m
+        .table
+        .kept(place, variant)
+        .map(|run| f64::from(run.employed))
+        .collect();
+    let mean = kept.iter().sum::<f64>() / as_f64(kept.len().max(1) as u64);
+    let all = f64::from(place.cpus());
+    match m.paired && !kept.is_empty() && mean < all {
+        true => format!("{} (tasks on {mean:.1} of them)", called(place)),
+        false => called(place),
+    }
+}
+
 /// The places of drawn sets.
 fn drawn(table: &Table) -> Vec<Place> {
     let places = table.places().into_iter();
     places.filter(|place| place.permille().is_some()).collect()
 }
 
-/// Whether medians lie between bounds at each of these places, and the medians with their intervals, in percent. Of pairs also the
-/// *resolution*: how far, by how values spread, a median had to lie from a bound so that it is certain on which side.
+/// Whether medians lie between bounds at each of these places, and the medians with their intervals, in percent. Of pairs also how
+/// many values there are, and the *resolution*: how far, by how they spread, the median had to lie from the bound so that it is certain on which side.
 fn at_each(
     m: Measured<'_>,
     places: &[String],
@@ -172,9 +167,13 @@ fn at_each(
             None => format!("{count} are too few"),
         };
         let verdict = inside(interval, low, high);
+        let bound = if low > f64::NEG_INFINITY { low } else { high };
         let resolution = match (median, interval) {
             (Some(median), Some((from, to))) if m.paired => {
-                format!("; resolution {:.4}", (median - from).max(to - median))
+                // The end of the interval that lies toward the bound.
+                let end = if median > bound { from } else { to };
+                let resolution = (median - end).abs();
+                format!("; {count} sets; resolution {resolution:.4}")
             }
             _ => String::new(),
         };
@@ -267,23 +266,51 @@ fn grows(m: Measured<'_>, axis: Axis) -> Answer {
     let places = places.filter_map(|place| Some((place.cpus(), place.permille()?)));
     let steps = axis.steps(&places.collect::<Vec<_>>());
     let place = |(cpus, permille): (u16, u32)| Place::Drawn { cpus, permille };
-    let values = steps.iter().map(|&[from, to]| {
-        let of = |at| m.table.shares(place(at), variant.name, &scheduler);
-        differences(&of(from), &of(to))
-    });
     let named = steps
         .iter()
         .map(|&[from, to]| format!("from {} to {}", called(place(from)), called(place(to))));
     let named: Vec<String> = named.collect();
-    let (verdict, shown) = at_each(
-        m,
-        &named,
-        values.collect(),
-        (f64::MIN_POSITIVE, f64::INFINITY),
-    );
+    let answer = |name: &str| {
+        let values = steps.iter().map(|&[from, to]| {
+            let of = |at| m.table.shares(place(at), name, &scheduler);
+            differences(&of(from), &of(to))
+        });
+        let up = (f64::MIN_POSITIVE, f64::INFINITY);
+        at_each(m, &named, values.collect(), up)
+    };
+    let (verdict, shown) = answer(variant.name);
+    // What is claimed of one and of two CPUs is not confirmed by one of both.
+    let is_whole = [1, 2].iter().all(|cpus| {
+        let mut steps = steps.iter();
+        steps.any(|[from, to]| from.0 == *cpus || to.0 == *cpus)
+    });
+    let verdict = match verdict == Verdict::Confirmed && !is_whole {
+        true => Verdict::NotDecided,
+        false => verdict,
+    };
+    let ours = match variant.is_of_paper {
+        true => format!(". Beside: {}", ours(m, Kind::Frames, answer)),
+        false => String::new(),
+    };
     (
         verdict,
-        format!("{}: more by, in percent of the time: {shown}", variant.name),
+        format!(
+            "{}: more by, in percent of the time: {shown}{ours}",
+            variant.name
+        ),
+    )
+}
+
+/// What would be said of the first of ours of a kind, where the paper's mechanism is judged.
+fn ours(m: Measured<'_>, kind: Kind, answer: impl Fn(&str) -> Answer) -> String {
+    let mut all = VARIANTS.iter();
+    let is_ours = |one: &&Variant| one.kind == kind && !one.is_of_paper && m.table.has(one.name);
+    all.find(is_ours).map_or_else(
+        || "ours was not measured".to_owned(),
+        |variant| {
+            let (verdict, shown) = answer(variant.name);
+            format!("{}, of which it would be {verdict}: {shown}", variant.name)
+        },
     )
 }
 
@@ -397,9 +424,13 @@ fn lead(m: Measured<'_>, (kind, name): (Kind, &str), leading: &[&str]) -> Answer
         });
         leads.flatten().collect()
     });
+    let named: Vec<String> = places
+        .iter()
+        .map(|&place| called_in(m, place, name))
+        .collect();
     at_each(
         m,
-        &names(&places),
+        &named,
         values.collect(),
         (f64::MIN_POSITIVE, f64::INFINITY),
     )
@@ -408,22 +439,12 @@ fn lead(m: Measured<'_>, (kind, name): (Kind, &str), leading: &[&str]) -> Answer
 /// Judged by the paper's mechanism alone, whose scheduler starts each worker; ours stands beside.
 fn sub_frame_initialization(m: Measured<'_>) -> Answer {
     const LEADING: &[&str] = &[part::SUB_FRAME_INIT];
-    let of_kind = || {
-        VARIANTS
-            .iter()
-            .filter(|variant| variant.kind == Kind::Frames && m.table.has(variant.name))
-    };
-    let lead = |name| lead(m, (Kind::Frames, name), LEADING);
-    let ours = of_kind().find(|variant| !variant.is_of_paper).map_or_else(
-        || "ours was not measured".to_owned(),
-        |variant| {
-            let (verdict, shown) = lead(variant.name);
-            format!("{}, of which it would be {verdict}: {shown}", variant.name)
-        },
-    );
+    let lead = |name: &str| lead(m, (Kind::Frames, name), LEADING);
+    let ours = ours(m, Kind::Frames, lead);
     const WHAT: &str =
         "sub-frame initialization minus the largest other part, in percent of the time";
-    match of_kind().find(|variant| variant.is_of_paper) {
+    let judged = m.table.stands_for(Kind::Frames);
+    match judged.filter(|variant| variant.is_of_paper) {
         Some(variant) => {
             let (verdict, shown) = lead(variant.name);
             (
@@ -477,7 +498,7 @@ fn at_each_with(
         let values = with.filter_map(|run| Some(value(run, run.part(variant.kind, name)?)));
         let values: Vec<f64> = values.collect();
         let counts = format!("{} of {} runs have any,", values.len(), runs.len());
-        named.push(format!("{}, {counts}", called(place)));
+        named.push(format!("{}, {counts}", called_in(m, place, variant.name)));
         all.push(values);
     }
     at_each(m, &named, all, bounds)

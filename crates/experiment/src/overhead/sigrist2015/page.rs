@@ -1,22 +1,37 @@
 //! The page about what was measured: verdicts, figures, tables.
 
-use super::claims::BY_PAIRS;
+use super::pairs;
+use super::plan::PAIRED;
 use super::run::Run;
 use super::variant::{Kind, variant};
 use crate::number::as_f64;
 use std::fmt::Write as _;
+use vestal_result::claim::Finding;
 use vestal_result::shares::{Accepted, Alternative, PerCpuShare, ShareCell, Shares};
 
 const EXTRAPOLATED: &str = "What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
      simulations of the sets; it decides no claim.";
 
-/// What was chosen before anything was measured.
-const PAIRED: &str = "Sets of one number are the same tasks at each utilization and on each number of CPUs: a set has all tasks of those with a lower \
-     utilization, of which the last one grows, and one more at least, and for two CPUs those for one CPU and as large a load with the same periods for the other. \
-     All sets of a number have frames of the same length, and a task of each level for each CPU. Only the paper's mechanisms run them. \
-     Fixed before anything was measured: the sets and their number, the length of runs, which claims are judged, and their bounds. \
-     *Resolution* is how far from its bound a median had to lie, by how values of the place spread, so that it is certain on which side it \
-     is: what a claim compares with it, no difference below was to be found.";
+const OF_PAIRS: &str = "Sets of one number have tasks in common: a set has all tasks of the one with the next lower utilization, of which the last one grows, \
+     and one more at least, and for two CPUs those for one CPU and others of as large a load, with periods of the same chain. Where they run is the \
+     policy's: by first fit pEDF-VD may leave a CPU without tasks. All sets of a number have frames of the same length, and tasks of both levels in each \
+     load. Only the paper's mechanisms run them. Judged are the claims that sets drawn anew for each place had left open. *Resolution* is how far from its \
+     bound a median had to lie, by how values of the place spread, to be certain on which side it is: smaller differences could not be told.";
+
+/// What is measured with pairs. What the plan fixes is fixed before, unless somebody chose another number of sets, or stopped it.
+fn of_pairs(shares: &Shares) -> String {
+    let interval = u128::from(shares.interval_ns);
+    let by_plan = shares.sets == PAIRED.sets && interval == PAIRED.interval.as_nanos();
+    let fixed = match by_plan && !shares.interrupted {
+        true => {
+            "The number of sets, the length of runs, the claims and their bounds were fixed before any of this was measured."
+        }
+        false => {
+            "The number of sets and the length of runs are not those of the plan: whoever chose them may have seen what was measured before."
+        }
+    };
+    format!("{OF_PAIRS} {fixed}")
+}
 
 /// The whole page. `command` measured it; `charts` are the names of the files of figures.
 #[must_use]
@@ -35,15 +50,15 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
         shares.machine,
         shares.sets,
         match shares.paired {
-            true => PAIRED,
-            false => EXTRAPOLATED,
+            true => of_pairs(shares),
+            false => EXTRAPOLATED.to_owned(),
         }
     );
     if shares.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
     }
     page.push_str("\n## Claims\n\n");
-    claims(&mut page, shares);
+    verdicts(&mut page, shares);
     for finding in &shares.claims {
         let _ = writeln!(
             page,
@@ -67,8 +82,13 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
     }
     page.push_str("\n## What was compared\n\n| variant | is |\n|---|---|\n");
     for one in &shares.variants {
-        let why = one.not_run.as_ref();
-        let what = why.map_or_else(|| one.what.clone(), |why| format!("not measured: {why}"));
+        let has_runs = |cell: &ShareCell| cell.variant == one.name && cell.runs > 0;
+        let is_measured = shares.cells.iter().chain(&shares.flight).any(has_runs);
+        let what = match (&one.not_run, is_measured) {
+            (None, _) => one.what.clone(),
+            (Some(why), true) => format!("{}; not all of it: {why}", one.what),
+            (Some(why), false) => format!("not measured: {why}"),
+        };
         let _ = writeln!(page, "| {} | {what} |", one.name);
     }
     page
@@ -90,14 +110,14 @@ pub fn in_short(
         shares.sets,
         runs.len(),
     );
-    claims(&mut page, shares);
+    verdicts(&mut page, shares);
     page.push_str("\n### What each alternative costs\n\n");
     alternatives(&mut page, &shares.alternatives);
     page
 }
 
 /// The verdicts.
-fn claims(page: &mut String, shares: &Shares) {
+fn verdicts(page: &mut String, shares: &Shares) {
     page.push_str("| | whose | claim | found |\n|---|---|---|---|\n");
     for (number, finding) in (1..).zip(&shares.claims) {
         let _ = writeln!(
@@ -107,12 +127,24 @@ fn claims(page: &mut String, shares: &Shares) {
         );
     }
     let mut all = shares.claims.iter();
-    if all.any(|finding| finding.claim.ends_with(BY_PAIRS)) {
+    let is_of_pairs = |finding: &Finding| finding.claim.ends_with(pairs::OF_PAIRS);
+    if !shares.paired && all.any(is_of_pairs) {
         page.push_str(
-            "\nOf those marked *pairs* the verdict is that of another measurement, of sets of which those of one number are the same \
-             tasks everywhere (`bench overhead --paper sigrist2015 --paired`).\n",
+            "\nThose *of pairs* are judged by another measurement, `bench overhead --paper sigrist2015 --paired`, since sets drawn anew for each place left \
+             them open.\n",
         );
     }
+}
+
+/// What was measured with pairs, in short. `runs` are all there were.
+#[must_use]
+pub fn pairs_in_short(shares: &Shares, version: &str, (runs, link): (&[Run], &str)) -> String {
+    let kept = runs.iter().filter(|run| run.kept).count();
+    format!(
+        "Pairs: {} sets for each place, vestal {version}, on the same machine. Of {} runs {kept} count. [The numbers behind each verdict]({link}).\n",
+        shares.sets,
+        runs.len()
+    )
 }
 
 /// A row for each cell of a kind, a column for each of its parts.

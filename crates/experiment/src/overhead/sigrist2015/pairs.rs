@@ -1,13 +1,13 @@
-//! Sets of which those of one number are the same tasks at each utilization and on each number of CPUs, as far as that can be, so that
-//! what differs between them is not which tasks there are.
+//! Sets of which those of one number have tasks in common at each utilization and on each number of CPUs, as far as that can be, so that
+//! what differs between them is less which tasks there are.
 //!
 //! Drawn anew for each place (section VII-A), sets of one number have nothing in common, and what FTTS takes of a CPU is first of all how
 //! many frames there are, which their periods say. Here the recipe draws for one CPU, and
 //!
 //! - *over utilizations* from one stream of random numbers: it adds tasks until the utilization is met and scales the last one down, so
 //!   that a set has all tasks of those with a lower utilization. That is how utilization grows in the paper: by more tasks.
-//! - *over numbers of CPUs* the set for one CPU stays as it is, and each further CPU brings a draw of its own, of the same chain of
-//!   periods and the same utilization: the load of each CPU is the same.
+//! - *over numbers of CPUs* the set for one CPU stays as it is, and each further CPU brings a draw of its own, with periods of the same
+//!   chain and of the same utilization. Where the tasks run is for policies to find: first fit leaves CPUs empty where loads are small.
 //!
 //! Only such draws count as have
 //!
@@ -15,12 +15,14 @@
 //! - a task more at each higher utilization: where only execution times grow nothing happens more often, and there is nothing to find,
 //! - the same frame length at all places, so that no growth is one of the number of frames: what is found to grow does so without that.
 //!
-//! Draws that both policies schedule at all places are a number.
+//! Draws that both policies schedule at all places are a number. Which one is for one CPU is by their order: one that few others fit waits longer, so
+//! that the second has as a rule no fewer jobs.
 
 use super::plan::Plan;
 use super::run::Place;
 use super::set::{Judge, SEED, Use, drawn_from};
 use vestal_core::Level;
+use vestal_result::claim::{Finding, Verdict};
 use vestal_workload::TaskSet;
 use vestal_workload::generate::derived_seed;
 
@@ -49,7 +51,8 @@ impl Load {
             let has = |level| set.tasks.iter().any(|task| task.criticality == level);
             let follows =
                 |less: &TaskSet| frame(less) == frame(&set) && less.tasks.len() < set.tasks.len();
-            if !(has(Level(0)) && has(Level(1))) || !sets.last().is_none_or(follows) {
+            let counts = has(Level(0)) && has(Level(1)) && sets.last().is_none_or(follows);
+            if !counts {
                 return Ok(None);
             }
             sets.push(set);
@@ -65,11 +68,11 @@ impl Load {
 
     /// Whether both together have the frame that each of them has, and periods of one chain.
     fn fits(&self, other: &Self) -> bool {
-        let divides = |(a, b): (u64, u64)| a % b == 0 || b % a == 0;
-        let pairs = self
+        let divides = |(a, b): (u64, u64)| a.is_multiple_of(b) || b.is_multiple_of(a);
+        let mut pairs = self
             .periods()
             .flat_map(|a| other.periods().map(move |b| (a, b)));
-        self.frame == other.frame && pairs.into_iter().all(divides)
+        self.frame == other.frame && pairs.all(divides)
     }
 }
 
@@ -157,6 +160,34 @@ pub fn sets(
     Ok(found)
 }
 
+/// Of which sets a claim is judged by pairs.
+pub const OF_PAIRS: &str =
+    " Of pairs of sets: more utilization is more tasks, and frames are as long.";
+
+/// The findings of both measurements. Where sets that are drawn anew decide nothing pairs have the word, and what the others say stands beside; where
+/// both decide both stand there.
+#[must_use]
+pub fn with_pairs(own: &[Finding], pairs: &[Finding]) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for own in own {
+        let of_pairs = |paired: &&Finding| paired.claim.strip_suffix(OF_PAIRS) == Some(&own.claim);
+        match (pairs.iter().find(of_pairs), own.verdict) {
+            (None, _) => all.push(own.clone()),
+            (Some(paired), Verdict::NotDecided) => all.push(Finding {
+                numbers: format!(
+                    "{}. Beside, by sets that are drawn anew for each place ({}): {}",
+                    paired.numbers, own.verdict, own.numbers
+                ),
+                ..paired.clone()
+            }),
+            (Some(paired), Verdict::Confirmed | Verdict::Refuted) => {
+                all.extend([own.clone(), paired.clone()]);
+            }
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::plan::{PAIRED, PAIRED_QUICK};
@@ -233,7 +264,8 @@ mod tests {
                 assert_eq!(frame(set), frame(first));
                 let shapes: Vec<_> = set.tasks.iter().map(shape).collect();
                 for &(a, _) in &shapes {
-                    assert!(shapes.iter().all(|&(b, _)| a % b == 0 || b % a == 0));
+                    let divides = |b: u64| a.is_multiple_of(b) || b.is_multiple_of(a);
+                    assert!(shapes.iter().all(|&(b, _)| divides(b)));
                 }
                 let names: std::collections::BTreeSet<_> =
                     set.tasks.iter().map(|task| &task.name).collect();
@@ -253,6 +285,10 @@ mod tests {
                     // Only the last one was scaled down.
                     assert!(index + 1 == less.len() || a.wcet == b.wcet);
                 }
+            }
+            for (less, more) in [(100, 200), (200, 400)] {
+                let (less, more) = (&of(2, less)[number].tasks, &of(2, more)[number].tasks);
+                assert!(less.len() + 2 <= more.len(), "one for each CPU");
             }
             for permille in PAIRED.permille.iter().copied() {
                 let (one, two) = (

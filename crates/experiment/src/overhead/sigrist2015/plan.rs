@@ -13,7 +13,7 @@ pub struct Plan {
     pub permille: &'static [u32],
     /// How many sets for each of both, and runs of each file.
     pub sets: u32,
-    /// Whether the sets of one number are the same tasks everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run them.
+    /// Whether the sets of one number have tasks in common everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run them.
     pub paired: bool,
     /// How long a run of a drawn set takes.
     pub interval: Duration,
@@ -79,7 +79,7 @@ pub const QUICK: Plan = Plan {
     ..FULL
 };
 
-/// The same tasks everywhere. With 22 sets an interval of one of six medians reaches from the fourth smallest difference to the
+/// Pairs of sets. With 22 sets an interval of one of six medians reaches from the fourth smallest difference to the
 /// fourth largest; a few that have no overrun may be missing. In a run each task that may overrun has at least six jobs.
 pub const PAIRED: Plan = Plan {
     sets: 22,

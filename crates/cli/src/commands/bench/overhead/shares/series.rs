@@ -19,28 +19,28 @@ use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::variant::Variant;
 use vestal_workload::TaskSet;
 
-/// Which variants were refused with a set, and why: what cannot be run at one place may be at another.
+/// Which variants were refused with which sets, and why: what cannot be run with one may be with others.
 #[derive(Debug, Default)]
-pub(super) struct NotRun(BTreeMap<(Place, &'static str), String>);
+pub(super) struct NotRun(BTreeMap<(Place, &'static str, u32), String>);
 
 impl NotRun {
-    fn has(&self, place: Place, variant: &Variant) -> bool {
-        self.0.contains_key(&(place, variant.name))
+    fn put(&mut self, (place, number): (Place, u32), variant: &'static Variant, why: String) {
+        self.0.insert((place, variant.name, number), why);
     }
 
-    fn put(&mut self, place: Place, variant: &'static Variant, why: String) {
-        self.0.insert((place, variant.name), why);
-    }
-
-    /// Where a variant was refused, and why: each reason once, with its places.
+    /// Where a variant was refused, and why: each reason once, with its places and with how many of their sets.
     pub(super) fn why(&self, variant: &str) -> Option<String> {
-        let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let of_variant = self.0.iter().filter(|((_, name), _)| *name == variant);
-        for ((place, _), why) in of_variant {
-            by_reason.entry(why).or_default().push(called(*place));
+        let mut by_reason: BTreeMap<&str, BTreeMap<Place, u32>> = BTreeMap::new();
+        let of_variant = self.0.iter().filter(|((_, name, _), _)| *name == variant);
+        for ((place, _, _), why) in of_variant {
+            let places = by_reason.entry(why).or_default();
+            *places.entry(*place).or_default() += 1;
         }
-        let each = by_reason.iter();
-        let each = each.map(|(why, places)| format!("{why} ({})", places.join(", ")));
+        let each = by_reason.iter().map(|(why, places)| {
+            let places = places.iter();
+            let places = places.map(|(place, count)| format!("{count} of {}", called(*place)));
+            format!("{why} ({})", places.collect::<Vec<_>>().join(", "))
+        });
         let each: Vec<String> = each.collect();
         (!each.is_empty()).then(|| each.join("; "))
     }
@@ -141,7 +141,7 @@ impl Series {
         Ok(drawn)
     }
 
-    /// Runs a set once, unless that is done or the variant is known not to run there.
+    /// Runs a set once, unless that is done.
     fn one(
         &mut self,
         (place, number): (Place, u32),
@@ -151,7 +151,7 @@ impl Series {
     ) -> Result<(), Failure> {
         let is_there =
             |run: &Run| run.place == place && run.number == number && run.variant == variant.name;
-        if self.runs.iter().any(is_there) || self.not_run.has(place, variant) {
+        if self.runs.iter().any(is_there) {
             return Ok(());
         }
         let wanted = usize::from(place.cpus() + variant.more_cpus);
@@ -170,7 +170,7 @@ impl Series {
                 return Err(failure);
             }
             Err(failure) => {
-                self.not_run.put(place, variant, failure.why);
+                self.not_run.put((place, number), variant, failure.why);
                 return Ok(());
             }
         };
@@ -244,19 +244,18 @@ mod tests {
     use vestal_experiment::overhead::sigrist2015::variant::{FLIGHT, VARIANTS};
 
     #[test]
-    fn what_is_refused_at_one_place_is_run_at_others() {
+    fn what_is_refused_with_a_set_is_said_with_how_many_there_were() {
         let spin = FLIGHT.first().unwrap();
         let place = |cpus, permille| Place::Drawn { cpus, permille };
         let mut not_run = NotRun::default();
         assert_eq!(not_run.why(spin.name), None);
-        for permille in [200, 400] {
-            not_run.put(place(2, permille), spin, "too much".to_owned());
+        for (permille, number) in [(200, 0), (400, 0), (400, 7)] {
+            let at = (place(2, permille), number);
+            not_run.put(at, spin, "too much".to_owned());
         }
-        assert!(not_run.has(place(2, 400), spin) && !not_run.has(place(1, 400), spin));
-        assert!(!not_run.has(place(2, 400), &VARIANTS[1]));
         assert_eq!(
             not_run.why(spin.name).as_deref(),
-            Some("too much (2 CPUs at U/m 0.2, 2 CPUs at U/m 0.4)")
+            Some("too much (1 of 2 CPUs at U/m 0.2, 2 of 2 CPUs at U/m 0.4)")
         );
         assert_eq!(not_run.why(VARIANTS[1].name), None);
     }
