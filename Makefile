@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test soundness queues ftts damage steady sweep-stolen monitors bench kernel-bench
+.PHONY: help demo check test soundness queues ftts damage fuzz steady sweep-stolen monitors bench kernel-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,10 @@ ftts: ## the long comparison of searches for frame tables (minutes)
 damage: ## the long campaign of damages to results (minutes)
 	@scripts/setup.sh test
 	@scripts/damage.sh
+
+fuzz: ## every reader of files against a fuzzer, a minute each (a quarter of an hour)
+	@scripts/setup.sh fuzz
+	@scripts/fuzz.sh
 
 steady: ## the real-time tests twenty times in a row, on a machine that does nothing else (2.6 hours)
 	@scripts/setup.sh test

@@ -38,6 +38,7 @@ linux     vestal-core,vestal-statistics,vestal-account,vestal-sys,vestal-trace,e
 bench     vestal-core,vestal-statistics,vestal-sys,vestal-trace,vestal-linux,external *
 experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
 cli       *                        *
+readers   *                        -
 testkit   vestal-core,vestal-sim,vestal-sys,external -
 own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 '

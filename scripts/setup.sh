@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes this machine able to run a make target: scripts/setup.sh demo|test|bench|kernel|ci
+# Makes this machine able to run a make target: scripts/setup.sh demo|test|bench|kernel|fuzz|ci
 #
 # Looks first and changes nothing that is there. What is missing is installed when we are root,
 # after saying what and why; otherwise the command that installs it is named and we exit with 3.
@@ -147,6 +147,11 @@ bench_needs() {
     need_package valgrind "benchmarks count instructions" valgrind
 }
 
+fuzz_needs() {
+    demo_needs
+    need_package c++ "the fuzzer itself is C++" g++
+}
+
 cd "$ROOT"
 case "${1:-}" in
     demo) demo_needs ;;
@@ -160,7 +165,8 @@ case "${1:-}" in
         demo_needs
         kernel_needs
         ;;
+    fuzz) fuzz_needs ;;
     ci) need_package make ".ci/run calls make" make ;;
-    *) die 2 "usage: scripts/setup.sh demo|test|bench|kernel|ci" ;;
+    *) die 2 "usage: scripts/setup.sh demo|test|bench|kernel|fuzz|ci" ;;
 esac
 finish

@@ -166,11 +166,13 @@ impl Row {
         let answers = answers.collect::<Option<_>>()?;
         let sets = cells.next()?.parse().ok()?;
         let first = cells.map(|cell| cell.parse().ok());
-        Some(Self {
+        let first: Vec<_> = first.collect::<Option<_>>()?;
+        // It was written because there is a set with these answers.
+        (!first.is_empty()).then_some(Self {
             point,
             answers,
             sets,
-            first: first.collect::<Option<_>>()?,
+            first,
         })
     }
 }
@@ -182,6 +184,17 @@ mod tests {
     use crate::summary::Summary;
     use vestal_workload::Source;
     use vestal_workload::generate::Random;
+
+    /// Found by a fuzzer: such a text was accepted, and what was written of it was not.
+    #[test]
+    fn a_row_that_was_cut_before_its_sets_is_refused() {
+        let head = "vestal-answers/1\ncommand c\nversion v\nsets 9\nquestion q\npoint answers sets first\n";
+        let read = |row: &str| Kept::from_text(&format!("{head}{row}"));
+        assert!(read("4 1 8 0 2 3\n").is_some());
+        for row in ["4 1 8", "4 1 8 ", "4 1", "4"] {
+            assert!(read(row).is_none(), "{row}");
+        }
+    }
 
     /// Counts, pairs and examples of a summary do not change by the way.
     #[test]
