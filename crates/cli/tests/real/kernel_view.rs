@@ -91,9 +91,9 @@ fn under_a_manager_that_dispatches_there_is_no_choice() {
 
 fn header(path: &str, format: Format) -> Header {
     let bytes = std::fs::read(path).unwrap();
-    let trace = match format {
-        Format::Csv => Trace::csv(bytes.as_slice()).map(|trace| trace.header().clone()),
-        _ => Trace::vtrace(bytes.as_slice()).map(|trace| trace.header().clone()),
+    let trace = match format == Format::Csv {
+        true => Trace::csv(bytes.as_slice()).map(|trace| trace.header().clone()),
+        false => Trace::vtrace(bytes.as_slice()).map(|trace| trace.header().clone()),
     };
     trace.unwrap()
 }

@@ -360,9 +360,9 @@ fn where_a_recording_lies_is_read_back() {
     for header in [header, example::header()] {
         for format in [Format::Vtrace, Format::Csv] {
             let bytes = written(format, &header, Options::default(), &example::records());
-            let trace = match format {
-                Format::Vtrace => vestal_trace::Trace::vtrace(bytes.as_slice()).unwrap(),
-                _ => vestal_trace::Trace::csv(bytes.as_slice()).unwrap(),
+            let trace = match format == Format::Vtrace {
+                true => vestal_trace::Trace::vtrace(bytes.as_slice()).unwrap(),
+                false => vestal_trace::Trace::csv(bytes.as_slice()).unwrap(),
             };
             assert_eq!(trace.header(), &header);
         }
