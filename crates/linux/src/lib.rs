@@ -78,6 +78,11 @@ mod initialisation;
 mod job;
 mod launch;
 mod let_go;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod levels;
 pub mod measure;
 mod meter;
 mod monitor;
