@@ -79,6 +79,11 @@ mod initialisation;
 mod job;
 mod launch;
 mod let_go;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod levels;
 mod marker;
 pub mod measure;
 pub mod memory;

@@ -92,7 +92,7 @@ pub struct Levels {
 /// Something that should not have been.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelsBroken {
-    /// Which rule it breaks: `L1` to `L5`.
+    /// Which rule it breaks: `L1` to `L6`.
     pub rule: String,
     /// Where.
     pub cpu: u16,

@@ -52,8 +52,10 @@ fn file(tree: &Path, line: u32) -> PathBuf {
     tree.join(line.to_string()).join(AFFINITY)
 }
 
-/// One processor serves the interrupts of devices while this lives; then those have them that had them before. A process that is killed
-/// leaves them as they are.
+/// One processor is asked to serve the interrupts of devices while this lives; then those are that had them before. Others may move lines
+/// meanwhile, and lines that are requested meanwhile go where new ones go. A process that is killed leaves them as they are, and so does
+/// one that may not change them any more: nobody says so. Only one of these may live at a time on a machine, else the second takes what
+/// the first asked for as what was before.
 #[derive(Debug)]
 pub struct Redirected {
     tree: PathBuf,

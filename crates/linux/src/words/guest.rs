@@ -2,7 +2,8 @@
 
 use super::sync::{AtomicU64, Ordering};
 
-/// What the guests of a CPU have used of it.
+/// What the guests of a CPU have used of it. A guest may go to another CPU before its clock is read: whoever reads it asks again
+/// afterwards whether it is there still, and takes nothing else for used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guests {
     /// Whose clock is to be read for what the present guest used, if there is one.

@@ -6,7 +6,7 @@
 //!      ^                |  leave               |  leave: the body did not listen
 //!      +----------------+----------------------+
 //!
-//!             hold_ahead             enter              release
+//!             hold_anywhere          enter              release
 //!   outside --------------> ahead -----------> held ----------------> inside
 //!      ^                      |
 //!      +----------------------+ release

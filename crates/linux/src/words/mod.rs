@@ -19,10 +19,6 @@
 mod allowance;
 mod beat;
 mod bell;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no run has levels on several CPUs yet")
-)]
 mod claim;
 mod countdown;
 mod ends;
@@ -57,15 +53,7 @@ mod semaphore;
 mod stop;
 mod sync;
 mod tally;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no run has levels on several CPUs yet")
-)]
 mod turn;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no run has levels on several CPUs yet")
-)]
 mod up;
 #[cfg(all(test, loom))]
 mod waiting_models;
@@ -74,6 +62,7 @@ mod watch;
 pub(crate) use allowance::{Allowance, AllowanceWord};
 pub(crate) use beat::Beat;
 pub(crate) use bell::Bell;
+pub(crate) use claim::{Claim, Claimed, Grant, Offer};
 pub(crate) use countdown::Countdown;
 pub(crate) use ends::Ends;
 pub(crate) use entrance::Entrance;
@@ -92,4 +81,6 @@ pub(crate) use rising::Rising;
 pub(crate) use semaphore::{Semaphore, Taken};
 pub(crate) use stop::{Cause, Stop};
 pub(crate) use tally::Tally;
+pub(crate) use turn::Turn;
+pub(crate) use up::Up;
 pub(crate) use watch::{WatchWord, Watched};

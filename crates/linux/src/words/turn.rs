@@ -160,7 +160,7 @@ mod model {
         });
     }
 
-    /// Each side writes its own word and reads the other's: right under sequential consistency alone.
+    /// Each side writes its own word and reads the other's.
     #[test]
     #[should_panic = "left behind"]
     fn refuted_more_in_a_word_of_its_own() {

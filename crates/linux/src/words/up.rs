@@ -55,13 +55,6 @@ impl<const N: usize> Up<N> {
         true
     }
 
-    /// Whether there is room for so many more. By the writer.
-    pub(crate) fn has_room_for(&self, facts: u64) -> bool {
-        let tail = self.tail.load(Ordering::Relaxed);
-        let waiting = tail.wrapping_sub(self.head.load(Ordering::Acquire));
-        waiting.saturating_add(facts) <= self.room()
-    }
-
     /// Takes the oldest fact out. By the reader.
     pub(crate) fn take(&self) -> Option<[u64; N]> {
         let head = self.head.load(Ordering::Relaxed);
@@ -175,7 +168,6 @@ mod tests {
             for step in 0..200_u64 {
                 if step * step % 7 < 4 {
                     let has_room = twin.len() < room;
-                    assert_eq!(up.has_room_for(1), has_room);
                     assert_eq!(up.push([step]), has_room);
                     if has_room {
                         twin.push_back([step]);
@@ -183,8 +175,6 @@ mod tests {
                 } else {
                     assert_eq!(up.take(), twin.pop_front());
                 }
-                let left = u64::try_from(room - twin.len()).unwrap();
-                assert!(up.has_room_for(left) && !up.has_room_for(left + 1));
             }
         }
     }

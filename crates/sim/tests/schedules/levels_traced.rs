@@ -245,6 +245,39 @@ fn larger_budget(records: &[Record], place: usize) -> Option<Vec<Record>> {
     Some(changed)
 }
 
+/// A job is said to have found no room at the end of the instant of its release, and was not dropped.
+fn false_drop(records: &[Record], place: usize) -> Option<Vec<Record>> {
+    let Record {
+        at,
+        what: What::Fact(Fact::Released { job }),
+    } = records[place]
+    else {
+        return None;
+    };
+    let is_dropped = |record: &Record| matches!(record.what, What::Notice(Event::Dropped { job: other, .. }) if other == job);
+    if records.iter().any(is_dropped) {
+        return None;
+    }
+    let later = records.iter().position(|record| record.at > at)?;
+    let why = DropReason::BacklogFull;
+    let what = What::Notice(Event::Dropped { job, why });
+    let mut changed = records.to_vec();
+    changed.insert(later, Record { at, what });
+    Some(changed)
+}
+
+/// The same without its execution: nobody but the room says that it is wrong.
+fn false_drop_of_one_that_never_ran(records: &[Record], place: usize) -> Option<Vec<Record>> {
+    let What::Fact(Fact::Released { job }) = records[place].what else {
+        return None;
+    };
+    let starts = |record: &Record| matches!(record.what, What::Fact(Fact::Started { job: other, .. }) if other == job);
+    match records.iter().any(starts) {
+        true => None,
+        false => false_drop(records, place),
+    }
+}
+
 /// Every change of this kind, at places all over the traces, is found; a table's slot is no budget of the account.
 fn all_are_found(change: Change, least: u64, seed: u64, excused: fn(&Levels, &Record) -> bool) {
     let mut random = Random::new(seed);
@@ -314,6 +347,32 @@ fn a_ghost_or_a_budget_that_is_another_one_is_found() {
         let container = set.tasks[slot.job.task.index()].container;
         matches!(container, Container::Table(_))
     });
+}
+
+#[test]
+fn a_drop_of_a_job_that_had_room_is_found() {
+    all_are_found(false_drop, 100, 82, none);
+    all_are_found(false_drop_of_one_that_never_ran, 20, 83, none);
+}
+
+/// Not one of them is left in the trace, though the account has some.
+#[test]
+fn a_trace_without_its_ghosts_is_found() {
+    let mut random = Random::new(84);
+    let mut tried = 0;
+    for cpus in [1, 2, 3, 5] {
+        for _ in 0..8 {
+            let set = Levels::draw(&mut random, cpus);
+            let mut records = recorded(&set);
+            let whole = found(&set, &records);
+            let local = whole.supply.iter().flat_map(|supply| supply.ghosts);
+            let has_ghosts = local.chain([whole.ghosts]).any(|time| !time.is_zero());
+            records.retain(|record| !matches!(record.what, What::Ghost { .. }));
+            assert_eq!(is_found(&set, &records), has_ghosts, "{set:?}");
+            tried += u32::from(has_ghosts);
+        }
+    }
+    assert!(tried > 20, "{tried}");
 }
 
 /// Traces of one configuration looked at by another: who goes first at level B, whether budgets hold, and when slots begin.

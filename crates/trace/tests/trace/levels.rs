@@ -1,4 +1,4 @@
-//! Rules L1 to L5 of recordings of MC² by hand, as they are on a real machine: with a tolerance, gaps, and one domain for all.
+//! Rules L1 to L6 of recordings of MC² by hand, as they are on a real machine: with a tolerance, gaps, and one domain for all.
 //! Recordings of the simulator are in `crates/sim/tests/schedules/levels_traced.rs`.
 
 use std::convert::Infallible;
@@ -161,7 +161,9 @@ fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
     assert_eq!(broken(&together(1), TOLERANCE), [delays]);
     // Without the first it is as short as may be.
     let mut alone = together(5);
-    alone.retain(|record| !(1..=9).contains(&record.at.as_nanos()) && *record != start(0, C));
+    alone.retain(|record| {
+        !(1..=9).contains(&record.at.as_nanos()) && *record != start_of(0, job(C, 0))
+    });
     assert_eq!(broken(&alone, TOLERANCE), []);
     // A runs in between.
     let between = [
@@ -191,11 +193,6 @@ fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
         105,
     );
     assert_eq!(broken(&over, TOLERANCE), []);
-}
-
-fn start(now: u64, task: u16) -> Record {
-    let (cpu, job) = (CPU, job(task, now / 100));
-    Record::fact(at(now), Fact::Started { cpu, job })
 }
 
 /// A decision that comes late is no excuse: the slot begins when the table says so.
@@ -339,6 +336,85 @@ fn two_jobs_on_a_cpu_are_found_beyond_the_tolerance() {
     let [first, second] = [job(A, 0), job(B, 0)];
     let is_both = |one: &Broken| one.what == Fault::TwoJobs { first, second };
     assert!(found.iter().any(is_both), "{found:?}");
+}
+
+/// Four jobs of a task may wait behind its present one. Of B, as a budget comes with each, and of D, which has none.
+#[test]
+fn a_job_is_dropped_only_for_want_of_room() {
+    let dropped = |task, number| {
+        let why = DropReason::BacklogFull;
+        let what = What::Notice(Event::Dropped {
+            job: job(task, number),
+            why,
+        });
+        let at = at(100 * number);
+        [Record { at, what }]
+    };
+    let releases = |task| (0..6).map(move |number| released(100 * number, task));
+    for task in [B, D] {
+        // Nobody runs: no level is held against another one.
+        let all: Vec<Record> = releases(task).collect();
+        let full = stream(&[&all, &dropped(task, 5)], 510);
+        assert_eq!(broken(&full, TOLERANCE), [], "task {task}");
+        let four: Vec<Record> = releases(task).take(4).collect();
+        let early = stream(&[&four, &dropped(task, 3)], 310);
+        let what = Fault::Dropped { job: job(task, 3) };
+        let (cpu, from, to) = (CPU, at(300), at(300));
+        let expected = Broken {
+            cpu,
+            from,
+            to,
+            what,
+        };
+        assert_eq!(broken(&early, TOLERANCE), [expected], "task {task}");
+    }
+}
+
+/// What is left of B's budget of 20 is said at each of its charges of 4: less by so much than it should be, each time.
+#[test]
+fn budgets_that_are_a_little_wrong_at_each_decision_add_up() {
+    let (cpu, job) = (CPU, job(B, 0));
+    let said = |wrong: &[u64]| {
+        let mut records = vec![released(0, B), start_of(30, job)];
+        let mut left = 20;
+        for (turn, wrong) in (1..).zip(wrong) {
+            let (at, amount) = (at(30 + 4 * turn), ns(4));
+            records.push(Record::fact(at, Fact::Charged { cpu, job, amount }));
+            left = left - 4 - wrong;
+            let budget = Budget {
+                remaining: ns(left),
+                owner: BudgetOwner::Task(TaskId(B)),
+                on_exhaustion: OnExhaustion::Suspend,
+            };
+            let budget = Some(budget);
+            let slot = Some(Slot { job, budget });
+            let what = What::Slot { cpu, slot };
+            records.push(Record { at, what });
+        }
+        let last = records.last().unwrap().at;
+        records.push(Record::fact(last, Fact::Completed { cpu, job }));
+        records.push(end(last.as_nanos()));
+        broken(&records, TOLERANCE)
+    };
+    assert_eq!(said(&[0, 0, 0, 0]), []);
+    assert_eq!(said(&[3, 0, 2]), []);
+    let found = said(&[3, 0, 3]);
+    let (task, left, given) = (TaskId(B), ns(5), ns(2));
+    let what = Fault::Budget { task, left, given };
+    let (from, to) = (at(42), at(42));
+    assert_eq!(
+        found,
+        [Broken {
+            cpu,
+            from,
+            to,
+            what
+        }]
+    );
+}
+
+fn start_of(now: u64, job: JobId) -> Record {
+    Record::fact(at(now), Fact::Started { cpu: CPU, job })
 }
 
 /// A fact that the scheduler refused did not happen.

@@ -22,6 +22,10 @@ struct Own {
     /// Jobs that were released and are not over, by their numbers.
     jobs: VecDeque<JobId>,
     budgets: VecDeque<Allowance>,
+    /// The jobs for whose budgets there was no room, by their numbers.
+    refused: Vec<u64>,
+    /// By how much more the scheduler gave of the present budget than was left here, since its ghost had time last, in nanoseconds.
+    drift: i128,
     /// What was charged beyond all budgets.
     debt: Service,
 }
@@ -96,7 +100,19 @@ impl<'a> Account<'a> {
             return;
         };
         own.jobs.push_back(job);
-        if !is_budgeted || own.budgets.len() > self.levels.backlog {
+        if !is_budgeted {
+            return;
+        }
+        // The scheduler may have one still that is used up here but for a moment.
+        let known = own.budgets.len();
+        let most = match self.tolerance.is_zero() {
+            true => known,
+            false => known.saturating_add(1),
+        };
+        if most > self.levels.backlog {
+            own.refused.push(job.sequence);
+        }
+        if known > self.levels.backlog {
             return;
         }
         let whole = entry.task.own_wcet();
@@ -125,6 +141,25 @@ impl<'a> Account<'a> {
     pub(super) fn drop_job(&mut self, job: JobId) {
         if let Some(own) = self.tasks.get_mut(job.task.index()) {
             own.jobs.retain(|other| *other != job);
+            own.refused.retain(|other| *other != job.sequence);
+        }
+    }
+
+    /// Whether there is no room for a job: one has the place of the present one and the others that of those that wait, or as many budgets
+    /// are left.
+    pub(super) fn has_no_room(&self, job: JobId) -> bool {
+        self.tasks.get(job.task.index()).is_some_and(|own| {
+            let before = own.jobs.iter().take_while(|other| **other != job);
+            before.count() > self.levels.backlog || own.refused.contains(&job.sequence)
+        })
+    }
+
+    /// The CPU of a task that has one; else the first.
+    pub(super) fn home(&self, task: TaskId) -> CpuId {
+        let entry = self.levels.tasks.get(task.index());
+        match entry.map(|entry| entry.container) {
+            Some(Container::Table(cpu) | Container::Local(cpu)) => cpu,
+            Some(Container::Global | Container::BestEffort) | None => CpuId(0),
         }
     }
 
@@ -137,6 +172,10 @@ impl<'a> Account<'a> {
 
     /// The ghost of a task had so much time; it uses up one budget at most.
     pub(super) fn haunt(&mut self, task: TaskId, time: Duration) {
+        // The scheduler may have been late for each of its beginnings and ends.
+        if let Some(own) = self.tasks.get_mut(task.index()) {
+            own.drift = 0;
+        }
         self.use_up(task, Service::supplied_during(time), 1);
     }
 
@@ -159,6 +198,7 @@ impl<'a> Account<'a> {
             first.left = first.left.saturating_sub(paid);
             if first.left.is_zero() || first.left < granularity {
                 own.budgets.pop_front();
+                own.drift = 0;
             }
             used = used.saturating_add(1);
         }
@@ -170,8 +210,9 @@ impl<'a> Account<'a> {
         Some(self.tasks.get(task.index())?.budgets.front()?.left)
     }
 
-    /// The scheduler says what is left of a budget of levels B and C. If it differs by more than the tolerance from what is left here, that is
-    /// given; from then on the scheduler is believed, so that lateness does not add up.
+    /// The scheduler says what is left of a budget of levels B and C. If it differs by more than the tolerance from what is left here, now or
+    /// in all since its ghost had time last, that is given; from then on the scheduler is believed, so that lateness does not add up. A
+    /// charge that is told late makes it differ one way, and the other way at the next decision.
     pub(super) fn agree(&mut self, task: TaskId, given: Service) -> Option<Service> {
         if !self.has_budgets(task) || self.levels.budgets == Budgets::Ignored {
             return None;
@@ -185,10 +226,21 @@ impl<'a> Account<'a> {
         let first = own.budgets.front().map(|first| first.left);
         let second = own.budgets.get(1).map(|second| second.left);
         match (first, second) {
-            (Some(first), _) if is_near(first) => {}
+            (Some(first), _) if is_near(first) => {
+                let more = i128::from(given.as_nanos()) - i128::from(first.as_nanos());
+                own.drift = own.drift.saturating_add(more);
+                if own.drift.unsigned_abs() > u128::from(tolerance.as_nanos()) {
+                    own.drift = 0;
+                    if let Some(own) = own.budgets.front_mut() {
+                        own.left = given;
+                    }
+                    return Some(first);
+                }
+            }
             // The scheduler is done with the first one, which is used up here but for a moment.
             (Some(first), Some(second)) if first <= tolerance && is_near(second) => {
                 own.budgets.pop_front();
+                own.drift = 0;
             }
             // It is about to be done with one that is used up here.
             (first, _) if given <= tolerance && first.is_none_or(|left| left <= tolerance) => {

@@ -5,7 +5,8 @@ use crate::record::{DomainId, Edge, Record, What};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use vestal_core::{
-    BudgetOwner, CpuId, Duration, Event, Fact, Instant, JobId, Service, StopReason, TaskId,
+    BudgetOwner, CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Service, StopReason,
+    TaskId,
 };
 
 /// One thing that happened.
@@ -15,6 +16,8 @@ pub(super) enum Happening {
     /// It is complete, or was cancelled.
     Over(JobId),
     Dropped(JobId),
+    /// The same because there was no room, says the scheduler.
+    NoRoom(JobId),
     Begins(CpuId, JobId),
     Ends(CpuId, JobId),
     Charged(TaskId, Service),
@@ -89,6 +92,10 @@ impl Collector {
             What::Fact(fact) => {
                 self.told.insert(self.present, (at, fact));
             }
+            What::Notice(Event::Dropped {
+                job,
+                why: DropReason::BacklogFull,
+            }) => self.add(at, Happening::NoRoom(job)),
             What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => {
                 self.add(at, Happening::Dropped(job));
             }

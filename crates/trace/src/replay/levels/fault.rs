@@ -86,6 +86,11 @@ pub enum Fault {
         /// Whether it is recorded.
         is_recorded: bool,
     },
+    /// L6: a job was dropped for want of room, and there was room.
+    Dropped {
+        /// Who.
+        job: JobId,
+    },
     /// L5: the shared domain is told that a CPU is open that levels A and B want, or closed that they do not.
     Told {
         /// What it is told.
@@ -106,6 +111,7 @@ impl Fault {
             Self::NotRunning { .. } | Self::Charges { .. } => "L3",
             Self::Budget { .. } | Self::Ghost { .. } => "L4",
             Self::Told { .. } => "L5",
+            Self::Dropped { .. } => "L6",
         }
     }
 
@@ -178,6 +184,9 @@ impl Fault {
                 is_recorded: false,
             } => {
                 format!("the ghost of {} is not recorded", task(of))
+            }
+            Self::Dropped { job: dropped } => {
+                format!("{} was dropped although there was room", job(dropped))
             }
             Self::Told { open: true } => {
                 "the CPU was published as open while levels A and B wanted it".into()

@@ -110,6 +110,22 @@ impl<'a> Sweep<'a> {
             Happening::Released(job) => self.account.release(at, job),
             Happening::Over(job) => self.account.over(job),
             Happening::Dropped(job) => self.account.drop_job(job),
+            Happening::NoRoom(job) => {
+                if !self.account.has_no_room(job) {
+                    let (cpu, from, to) = (self.account.home(job.task), at, at);
+                    let what = Fault::Dropped { job };
+                    note(
+                        &mut self.found,
+                        Broken {
+                            cpu,
+                            from,
+                            to,
+                            what,
+                        },
+                    );
+                }
+                self.account.drop_job(job);
+            }
             Happening::Begins(cpu, job) => {
                 if let Some(running) = of_cpu(&mut self.running, cpu) {
                     running.push(job);
@@ -177,7 +193,9 @@ impl<'a> Sweep<'a> {
                 }
             }
         }
-        if self.all.has_ghosts && self.is_exact() {
+        // Whoever records domains by themselves records their ghosts.
+        let has_ghosts = self.all.has_ghosts || self.all.has_publications;
+        if has_ghosts && self.is_exact() {
             self.recorded_ghosts(present, &mut faults);
         }
         let mut before = core::mem::take(&mut self.lasting);

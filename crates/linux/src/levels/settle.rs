@@ -1,0 +1,482 @@
+//! Who has the turn decides for all CPUs.
+//!
+//! ```text
+//! drain all queues -> see what was taken -> decide -> withdraw -> offer -> let go
+//!      ^                                               |                    |
+//!      +---- something was taken or given back --------+                    |
+//!      +---- somebody came meanwhile ---------------------------------------+
+//! ```
+//! A job is offered when nobody has it any more: it is wanted nowhere, taken nowhere, and what whoever had it told has been looked at. A
+//! CPU tells before it gives back, and gives back before it comes for the turn; so whoever finds a claim that it does not know of finds in
+//! that CPU's queue what came before, and if something keeps a job from being offered, somebody will come when it does not any more.
+//!
+//! A CPU takes by one change of a word, and tells that it has started what it took right after: where the claim says so, and the queue does
+//! not yet, the holder tells the scheduler itself, and passes over the fact when it comes. Nobody waits for a manager that something keeps
+//! from telling.
+//!
+//! Complexity: O(m) queues and claims a round beside the decision; each further round is one for an offer that was taken or given back
+//! meanwhile, of which there are two a CPU at most.
+
+use super::facts::{Guest, UpFact, What};
+use super::fault::{Fault, is_injected};
+use super::shared::{NEVER, Shared};
+use super::side::{Side, UNLIMITED};
+use crate::words::Offer;
+use vestal_core::fact::StopReason;
+use vestal_core::plan::{Slot, Wake};
+use vestal_core::{ContractViolation, CpuId, Fact, Instant, JobId, Notice, Scheduler};
+
+/// The outcome of a settlement.
+pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
+
+/// Who settles hears what the domain says, and may do something between two words: tests do.
+pub(crate) trait Settler {
+    /// The domain says this.
+    fn notice(&mut self, notice: &Notice);
+
+    /// A word was read or changed, and the next one was not.
+    fn between(&mut self) {}
+}
+
+/// What came of decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SharedRecord {
+    /// How often somebody had the turn.
+    pub(crate) turns: u64,
+    /// Decisions.
+    pub(crate) decisions: u64,
+    /// How often a closed CPU left something to an open one.
+    pub(crate) handed_on: u64,
+    /// Offers.
+    pub(crate) offers: u64,
+    /// Offers that were withdrawn before they were taken.
+    pub(crate) withdrawn: u64,
+    /// Offers that were taken when they were to be withdrawn.
+    pub(crate) refused: u64,
+    /// Starts of which the scheduler heard before their CPU told it.
+    pub(crate) ahead: u64,
+    /// Facts.
+    pub(crate) facts: u64,
+}
+
+/// What is known of one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    open: bool,
+    /// What was offered, and not withdrawn, and is not known to have stopped.
+    wanted: Option<Guest>,
+    /// What the scheduler counts as running there.
+    running: Option<Guest>,
+    /// The last that stopped or ended there; it may not have been given back yet.
+    gone: Option<Offer>,
+    /// What the scheduler heard of before the CPU told it.
+    ahead: Option<Offer>,
+    /// The instant of the last fact.
+    latest: Instant,
+    /// What its word says of the scheduler's wake-up.
+    wake: u64,
+}
+
+/// Where a task was offered last, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Offered {
+    cpu: CpuId,
+    generation: u16,
+}
+
+/// The scheduler, and what it knows of the CPUs' words.
+#[derive(Debug)]
+pub(super) struct Domain<S> {
+    scheduler: S,
+    cpus: Box<[Known]>,
+    offered: Box<[Offered]>,
+    /// What the last decision wants of each CPU.
+    slots: Box<[Option<Slot>]>,
+    next: Option<Wake>,
+    /// The instant of the last decision (C1).
+    clock: Instant,
+    record: SharedRecord,
+}
+
+/// The turn. It is let go when this is dropped, also by who fails. As long as it lives its CPU's own domain cannot decide.
+pub(crate) struct Held<'a, S> {
+    shared: &'a Shared<S>,
+    side: &'a mut Side,
+    is_over: bool,
+}
+
+impl<S> Drop for Held<'_, S> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.shared.turn.leave();
+        }
+    }
+}
+
+impl<'a, S: Scheduler> Held<'a, S> {
+    pub(super) const fn new(shared: &'a Shared<S>, side: &'a mut Side) -> Self {
+        Self {
+            shared,
+            side,
+            is_over: false,
+        }
+    }
+
+    /// Looks at all that was told, decides, and offers, until nobody has come meanwhile; a closed CPU does so once, and leaves
+    /// what comes meanwhile to an open one. `now` is the instant at which the caller read its clock. Adds to `calls`, in which there is
+    /// room for all CPUs, those that have something to look at; the caller itself may be among them. They are to be called when this
+    /// has come back.
+    ///
+    /// # Errors
+    /// [`ContractViolation`]: then the run is to end.
+    pub(crate) fn settle(
+        mut self,
+        now: Instant,
+        (settler, calls): (&mut impl Settler, &mut Vec<CpuId>),
+    ) -> Step {
+        loop {
+            // None only where somebody has panicked.
+            let Some(mut domain) = self.shared.domain() else {
+                return Ok(());
+            };
+            domain.record.turns += 1;
+            domain.round(self.shared, now, (&mut *settler, &mut *calls))?;
+            drop(domain);
+            settler.between();
+            while is_injected(Fault::LeavesFacts) && !self.is_over {
+                self.is_over = self.shared.turn.let_go();
+            }
+            if self.is_over || self.shared.turn.let_go() {
+                self.is_over = true;
+                return Ok(());
+            }
+            settler.between();
+            if !self.side.is_open() {
+                if let Some(mut domain) = self.shared.domain() {
+                    domain.record.handed_on += 1;
+                }
+                self.is_over = true;
+                self.shared.turn.leave();
+                // Whoever opened and came before that is seen here, and who comes later gets the turn. Where no CPU is open nobody can
+                // use a claim.
+                if let Some(open) = self.shared.open_other(self.side.cpu()) {
+                    add(calls, open);
+                }
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn add(calls: &mut Vec<CpuId>, cpu: CpuId) {
+    if !calls.contains(&cpu) {
+        calls.push(cpu);
+    }
+}
+
+/// Whether nothing was taken or given back in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    AsKnown,
+    Other,
+}
+
+impl<S: Scheduler> Domain<S> {
+    pub(super) fn new(scheduler: S, cpus: usize, tasks: usize) -> Self {
+        let offered = Offered {
+            cpu: CpuId(0),
+            generation: 0,
+        };
+        Self {
+            scheduler,
+            cpus: vec![Known::CLOSED; cpus].into_boxed_slice(),
+            offered: vec![offered; tasks].into_boxed_slice(),
+            slots: vec![None; cpus].into_boxed_slice(),
+            next: None,
+            clock: Instant::EPOCH,
+            record: SharedRecord::default(),
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (S, SharedRecord) {
+        (self.scheduler, self.record)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = CpuId> + use<S> {
+        (0..).map(CpuId).take(self.cpus.len())
+    }
+
+    fn known(&mut self, cpu: CpuId) -> Step<&mut Known> {
+        let known = self.cpus.get_mut(cpu.index());
+        known.ok_or(ContractViolation::UnknownCpu(cpu))
+    }
+
+    fn round(
+        &mut self,
+        shared: &Shared<S>,
+        now: Instant,
+        (settler, calls): (&mut impl Settler, &mut Vec<CpuId>),
+    ) -> Step {
+        // One for each offer that may be taken, or given back, and the last one.
+        for _ in 0..=2 * self.cpus.len() {
+            for cpu in self.numbers() {
+                self.drain(shared, cpu)?;
+                settler.between();
+            }
+            for cpu in self.numbers() {
+                self.see_taken(shared, cpu, settler)?;
+            }
+            self.decide(now)?;
+            while let Some(notice) = self.scheduler.take_notice() {
+                settler.notice(&notice);
+            }
+            let mut found = Found::AsKnown;
+            for cpu in self.numbers() {
+                if self.withdraw(shared, cpu, calls)? == Found::Other {
+                    found = Found::Other;
+                }
+                settler.between();
+            }
+            if found == Found::AsKnown {
+                for cpu in self.numbers() {
+                    self.offer(shared, cpu, calls)?;
+                    settler.between();
+                }
+                self.tell_wake(shared, calls);
+                return Ok(());
+            }
+        }
+        // Safe, if there were more: what they told is looked at before the turn is let go.
+        shared.turn.leave_work();
+        Ok(())
+    }
+
+    fn decide(&mut self, now: Instant) -> Step {
+        let told = self.cpus.iter().map(|known| known.latest);
+        let now = told.fold(now.max(self.clock), Instant::max);
+        self.clock = now;
+        self.record.decisions += 1;
+        let plan = self.scheduler.decide(now)?;
+        for (slot, planned) in self.slots.iter_mut().zip(plan.slots) {
+            *slot = *planned;
+        }
+        self.next = plan.next;
+        Ok(())
+    }
+
+    /// Tells the scheduler what a CPU has told until now.
+    fn drain(&mut self, shared: &Shared<S>, cpu: CpuId) -> Step {
+        let Some(seat) = shared.seats.get(cpu.index()) else {
+            return Ok(());
+        };
+        while let Some(words) = seat.up.take() {
+            // Nothing else is ever written there.
+            if let Some(fact) = UpFact::from_words(words) {
+                self.hear(cpu, fact)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, cpu: CpuId, UpFact { at, what }: UpFact) -> Step {
+        self.record.facts += 1;
+        let known = self.known(cpu)?;
+        known.latest = known.latest.max(at);
+        let stop = |job, why| Fact::Stopped { cpu, job, why };
+        let fact = match what {
+            What::Released(job) => Fact::Released { job },
+            What::Opened | What::Closed => {
+                let open = what == What::Opened;
+                known.open = open;
+                Fact::CpuOpen { cpu, open }
+            }
+            What::Started(guest) => {
+                if known.ahead == Some(guest.offer()) {
+                    known.ahead = None;
+                    return Ok(());
+                }
+                known.running = Some(guest);
+                let job = guest.job;
+                Fact::Started { cpu, job }
+            }
+            What::Charged(Guest { job, .. }, amount) => Fact::Charged { cpu, job, amount },
+            What::Stopped(guest) => stop(known.leaves(guest), StopReason::Preempted),
+            What::Cancelled(guest) => stop(known.leaves(guest), StopReason::Cancelled),
+            What::Completed(guest) => {
+                let job = known.leaves(guest);
+                Fact::Completed { cpu, job }
+            }
+        };
+        self.scheduler.apply(at, fact)
+    }
+
+    /// A CPU has taken something of which it has not told yet, or has by now.
+    fn see_taken(&mut self, shared: &Shared<S>, cpu: CpuId, settler: &mut impl Settler) -> Step {
+        // It may have taken another one meanwhile, if that was offered too.
+        for _ in 0..3 {
+            let taken = shared.claim(cpu).and_then(|claim| claim.taken);
+            settler.between();
+            let Some(taken) = taken else {
+                return Ok(());
+            };
+            if self.known(cpu)?.knows(taken) {
+                return Ok(());
+            }
+            // What it told before it took this is there to be seen by now: above all what stopped before.
+            if !is_injected(Fault::NoSecondDrain) {
+                self.drain(shared, cpu)?;
+            }
+            settler.between();
+            if !self.known(cpu)?.knows(taken) {
+                self.start_ahead(cpu, taken)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler that a CPU has started what it has taken.
+    fn start_ahead(&mut self, cpu: CpuId, taken: Offer) -> Step {
+        let known = self.known(cpu)?;
+        let guest = known.wanted.filter(|wanted| wanted.offer() == taken);
+        let Some(guest) = guest else {
+            // It has taken and given back another one: the queue says so.
+            return Ok(());
+        };
+        (known.running, known.ahead) = (Some(guest), Some(taken));
+        let at = known.latest;
+        self.record.ahead += 1;
+        let job = guest.job;
+        self.scheduler.apply(at, Fact::Started { cpu, job })
+    }
+
+    /// Takes back what a CPU is not to have any more.
+    fn withdraw(&mut self, shared: &Shared<S>, cpu: CpuId, calls: &mut Vec<CpuId>) -> Step<Found> {
+        let slot = self.slots.get(cpu.index()).copied().flatten();
+        let known = self.known(cpu)?;
+        let (Some(wanted), Some(seat)) = (known.wanted, shared.seats.get(cpu.index())) else {
+            return Ok(Found::AsKnown);
+        };
+        let offer = Some(wanted.offer());
+        if slot.is_some_and(|slot| slot.job == wanted.job) {
+            // If not, it was taken and given back.
+            return Ok(match seat.claim.look().wanted == offer {
+                true => Found::AsKnown,
+                false => Found::Other,
+            });
+        }
+        known.wanted = None;
+        let is_running = known.running == Some(wanted);
+        let before = seat.claim.withdraw();
+        if before.taken.is_some() {
+            add(calls, cpu);
+        }
+        if before.wanted != offer {
+            return Ok(Found::Other);
+        }
+        if before.taken != offer {
+            self.record.withdrawn += 1;
+            return Ok(Found::AsKnown);
+        }
+        if is_running || is_injected(Fault::GivesTwice) {
+            return Ok(Found::AsKnown);
+        }
+        // It was taken since this looked.
+        self.record.refused += 1;
+        self.known(cpu)?.wanted = Some(wanted);
+        self.drain(shared, cpu)?;
+        let known = self.known(cpu)?;
+        if !known.knows(wanted.offer()) {
+            self.start_ahead(cpu, wanted.offer())?;
+        }
+        self.known(cpu)?.wanted = None;
+        Ok(Found::Other)
+    }
+
+    /// Offers a CPU what it is to have, if nobody has that.
+    fn offer(&mut self, shared: &Shared<S>, cpu: CpuId, calls: &mut Vec<CpuId>) -> Step {
+        let slot = self.slots.get(cpu.index()).copied().flatten();
+        let known = *self.known(cpu)?;
+        let (Some(slot), Some(seat)) = (slot, shared.seats.get(cpu.index())) else {
+            return Ok(());
+        };
+        let has = |guest: Option<Guest>| guest.filter(|guest| guest.job == slot.job);
+        if has(known.wanted).is_some() {
+            return Ok(());
+        }
+        if let Some(running) = has(known.running) {
+            // It was to stop, and is to go on now. If it has stopped already, its CPU comes for the turn.
+            if seat.claim.keep(running.offer()) {
+                self.known(cpu)?.wanted = Some(running);
+            }
+            return Ok(());
+        }
+        let Some(offered) = self.offered.get_mut(slot.job.task.index()) else {
+            return Ok(());
+        };
+        let last = Guest::with(slot.job, offered.generation).offer();
+        let is_held = shared
+            .claim(offered.cpu)
+            .is_some_and(|claim| claim.taken == Some(last));
+        if is_held && !is_injected(Fault::OffersRunning) && !is_injected(Fault::GivesTwice) {
+            // Its CPU has told that it stopped, gives it back, and comes for the turn.
+            return Ok(());
+        }
+        let generation = offered.generation.wrapping_add(1);
+        *offered = Offered { cpu, generation };
+        let guest = Guest::with(slot.job, generation);
+        if let Some(grant) = shared.grants.get(slot.job.task.index()) {
+            let remaining = slot.budget.map(|budget| budget.remaining.as_nanos());
+            grant.write(slot.job.sequence, remaining.unwrap_or(UNLIMITED));
+        }
+        self.known(cpu)?.wanted = Some(guest);
+        self.record.offers += 1;
+        seat.claim.offer(guest.offer());
+        add(calls, cpu);
+        Ok(())
+    }
+
+    /// The first open CPU looks when the scheduler asks to be called: a closed one is not woken for a ghost of those below.
+    fn tell_wake(&mut self, shared: &Shared<S>, calls: &mut Vec<CpuId>) {
+        let next = self.next.map_or(NEVER, |wake| wake.at.as_nanos());
+        let mut is_told = false;
+        let each = self.cpus.iter_mut().zip(&shared.seats);
+        for (cpu, (known, seat)) in (0..).map(CpuId).zip(each) {
+            let wake = if known.open && !is_told { next } else { NEVER };
+            is_told |= known.open;
+            if wake != known.wake {
+                known.wake = wake;
+                seat.wake.set(wake);
+                // One that wakes for nothing finds that out by itself.
+                if wake != NEVER {
+                    add(calls, cpu);
+                }
+            }
+        }
+    }
+}
+
+impl Known {
+    /// Before a CPU has told anything.
+    const CLOSED: Self = Self {
+        open: false,
+        wanted: None,
+        running: None,
+        gone: None,
+        ahead: None,
+        latest: Instant::EPOCH,
+        wake: NEVER,
+    };
+
+    /// Whether this offer was started, or has stopped, as far as was told.
+    fn knows(&self, offer: Offer) -> bool {
+        self.gone == Some(offer) || self.running.is_some_and(|guest| guest.offer() == offer)
+    }
+
+    /// A job has stopped or ended here: it is not wanted any more.
+    fn leaves(&mut self, guest: Guest) -> JobId {
+        self.running = None;
+        self.gone = Some(guest.offer());
+        self.wanted = self.wanted.filter(|wanted| *wanted != guest);
+        guest.job
+    }
+}
