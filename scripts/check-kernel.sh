@@ -94,7 +94,7 @@ printf '%s\n\n000\n%s\n' "$hundred" "$hundred" >"$WORK/late.txt"
 
 mapfile -t boards < <(awk 'NF { print $1 }' <<<"$BOARDS")
 for board in "${boards[@]}"; do
-    cargo_for "$board" "$board" clippy --manifest-path "$CRATE/Cargo.toml" -- -D warnings
+    cargo_for "$board" "$board" clippy --manifest-path "$CRATE/Cargo.toml" --features weight -- -D warnings
     verdict $? "$board: lints"
     images "$board"
     verdict $? "$board: images"
@@ -120,10 +120,17 @@ for board in "${boards[@]}"; do
     verdict $? "$board: a call in a handler ends the image with $ends"
     runs "$board" "$WORK/$board/checks" stack
     verdict $? "$board: painted stacks, and one that is too small"
-    runs "$board" "$WORK/$board/isolation" all >"$WORK/output/$board-isolation" &&
-        runs "$board" "$WORK/$board/isolation" all | tee "$WORK/output/$board-isolation.second" &&
-        cmp "$WORK/output/$board-isolation" "$WORK/output/$board-isolation.second"
-    verdict $? "$board: a server takes from another no more than its budget and so much for each interrupt"
+    for what in losses calls; do
+        # On riscv32 this has not been tried since the first budgets of polling servers are counted; both Cortex-M boards have one processor.
+        [ "$what" = losses ] || [ "$board" = mps2-an385 ] || continue
+        runs "$board" "$WORK/$board/isolation" "$what" >"$WORK/output/$board-$what" &&
+            runs "$board" "$WORK/$board/isolation" "$what" | tee "$WORK/output/$board-$what.second" &&
+            cmp "$WORK/output/$board-$what" "$WORK/output/$board-$what.second"
+        case "$what" in
+            losses) verdict $? "$board: a server takes from another no more than its budget and the sum of what each event, switch and interrupt takes at most" ;;
+            calls) verdict $? "$board: no call of the scheduler takes more than that" ;;
+        esac
+    done
     host "judged-$board" "$board" "$WORK/$board/judged"
 done
 
