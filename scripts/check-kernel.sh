@@ -90,7 +90,11 @@ printf '1222002221112002211122200222\n' >"$WORK/semaphores.txt"
 printf '\n\n\n012..\n01\n0012....\n' >"$WORK/faults.txt"
 printf '000\n12.\n012.....\n' >"$WORK/rules.txt"
 hundred="$(printf '0%.0s' {1..100})"
-printf '%s\n\n000\n%s\n' "$hundred" "$hundred" >"$WORK/late.txt"
+# How long the second run goes on until a tick ends in a call depends on the processor.
+for board in mps2-an385 lm3s6965evb virt; do
+    [ "$board" = virt ] && first=0 || first=''
+    printf '%s\n%s\n000\n%s\n' "$hundred" "$first" "$hundred" >"$WORK/late-$board.txt"
+done
 
 mapfile -t boards < <(awk 'NF { print $1 }' <<<"$BOARDS")
 for board in "${boards[@]}"; do
@@ -107,7 +111,9 @@ for board in "${boards[@]}"; do
     prints "$board" figures figure2-semaphore "$WORK/figure2-semaphore.txt"
     verdict $? "$board: a task that waits for a semaphore of an interrupt has no jitter either"
     for check in registers semaphores faults rules late; do
-        prints "$board" checks "$check" "$WORK/$check.txt"
+        expected="$WORK/$check.txt"
+        [ "$check" = late ] && expected="$WORK/late-$board.txt"
+        prints "$board" checks "$check" "$expected"
         verdict $? "$board: $check"
     done
     # A Cortex-M takes a call in a handler for a fault; on riscv32 it is a trap in a trap, and the word that says who has the kernel is taken.
@@ -121,7 +127,7 @@ for board in "${boards[@]}"; do
     runs "$board" "$WORK/$board/checks" stack
     verdict $? "$board: painted stacks, and one that is too small"
     for what in losses calls; do
-        # On riscv32 this has not been tried since the first budgets of polling servers are counted; both Cortex-M boards have one processor.
+        # On riscv32 one pick takes more (docs/porting.md); both Cortex-M boards have one processor.
         [ "$what" = losses ] || [ "$board" = mps2-an385 ] || continue
         runs "$board" "$WORK/$board/isolation" "$what" >"$WORK/output/$board-$what" &&
             runs "$board" "$WORK/$board/isolation" "$what" | tee "$WORK/output/$board-$what.second" &&
