@@ -90,11 +90,15 @@ printf '1222002221112002211122200222\n' >"$WORK/semaphores.txt"
 printf '\n\n\n012..\n01\n0012....\n' >"$WORK/faults.txt"
 printf '000\n12.\n012.....\n' >"$WORK/rules.txt"
 hundred="$(printf '0%.0s' {1..100})"
-printf '%s\n\n000\n%s\n' "$hundred" "$hundred" >"$WORK/late.txt"
+# How long the second run goes on until a tick ends in a call depends on the processor.
+for board in mps2-an385 lm3s6965evb virt; do
+    [ "$board" = virt ] && first=0 || first=''
+    printf '%s\n%s\n000\n%s\n' "$hundred" "$first" "$hundred" >"$WORK/late-$board.txt"
+done
 
 mapfile -t boards < <(awk 'NF { print $1 }' <<<"$BOARDS")
 for board in "${boards[@]}"; do
-    cargo_for "$board" "$board" clippy --manifest-path "$CRATE/Cargo.toml" -- -D warnings
+    cargo_for "$board" "$board" clippy --manifest-path "$CRATE/Cargo.toml" --features weight -- -D warnings
     verdict $? "$board: lints"
     images "$board"
     verdict $? "$board: images"
@@ -107,7 +111,9 @@ for board in "${boards[@]}"; do
     prints "$board" figures figure2-semaphore "$WORK/figure2-semaphore.txt"
     verdict $? "$board: a task that waits for a semaphore of an interrupt has no jitter either"
     for check in registers semaphores faults rules late; do
-        prints "$board" checks "$check" "$WORK/$check.txt"
+        expected="$WORK/$check.txt"
+        [ "$check" = late ] && expected="$WORK/late-$board.txt"
+        prints "$board" checks "$check" "$expected"
         verdict $? "$board: $check"
     done
     # A Cortex-M takes a call in a handler for a fault; on riscv32 it is a trap in a trap, and the word that says who has the kernel is taken.
@@ -120,10 +126,17 @@ for board in "${boards[@]}"; do
     verdict $? "$board: a call in a handler ends the image with $ends"
     runs "$board" "$WORK/$board/checks" stack
     verdict $? "$board: painted stacks, and one that is too small"
-    runs "$board" "$WORK/$board/isolation" all >"$WORK/output/$board-isolation" &&
-        runs "$board" "$WORK/$board/isolation" all | tee "$WORK/output/$board-isolation.second" &&
-        cmp "$WORK/output/$board-isolation" "$WORK/output/$board-isolation.second"
-    verdict $? "$board: a server takes from another no more than its budget and so much for each interrupt"
+    for what in losses calls; do
+        # On riscv32 one pick takes more (docs/porting.md); both Cortex-M boards have one processor.
+        [ "$what" = losses ] || [ "$board" = mps2-an385 ] || continue
+        runs "$board" "$WORK/$board/isolation" "$what" >"$WORK/output/$board-$what" &&
+            runs "$board" "$WORK/$board/isolation" "$what" | tee "$WORK/output/$board-$what.second" &&
+            cmp "$WORK/output/$board-$what" "$WORK/output/$board-$what.second"
+        case "$what" in
+            losses) verdict $? "$board: a server takes from another no more than its budget and the sum of what each event, switch and interrupt takes at most" ;;
+            calls) verdict $? "$board: no call of the scheduler takes more than that" ;;
+        esac
+    done
     host "judged-$board" "$board" "$WORK/$board/judged"
 done
 

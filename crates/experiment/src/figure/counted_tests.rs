@@ -73,7 +73,7 @@ fn counts() -> Counts {
         rustc: "rustc 1".to_owned(),
         qemu: "QEMU 2".to_owned(),
         code: Some(8000),
-        fast_code: Some(16_000),
+        code_idle: Some(40),
         ram: Some(4000),
         boards: vec![board("one"), board("two")],
     }
@@ -239,6 +239,7 @@ const CASES: &[(&str, Change, &[Change])] = &[
         &[
             |counts| counts.code = Some(8193),
             |counts| counts.ram = Some(5121),
+            |counts| counts.code_idle = Some(61),
         ],
     ),
 ];
@@ -268,7 +269,7 @@ fn each_claim_is_confirmed_refuted_and_left_open() {
     }
 }
 
-const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode-for-size 8000\ncode-for-speed 9000\nboard one\nram 3640\n\
+const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode 8000\ncode-idle 20\nboard one\nram 3640\n\
     deferrable 1 2 idle 3 4 5 6 due 7 8 9 10 pick 11 12 13 14 change 15 16 17 18\npart burst 4 400\n\
     board two\nram 3640\n";
 
@@ -280,8 +281,8 @@ fn what_was_counted_is_read() {
         ("rustc 1.0 (x)", "QEMU 2")
     );
     assert_eq!(
-        (counts.code, counts.fast_code, counts.ram),
-        (Some(8000), Some(9000), Some(3640))
+        (counts.code, counts.code_idle, counts.ram),
+        (Some(8000), Some(20), Some(3640))
     );
     let names: Vec<&str> = counts.boards.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
@@ -299,8 +300,8 @@ fn what_was_counted_is_read() {
 fn what_is_none_of_it_is_refused() {
     for (from, to) in [
         ("counts/1", "counts/2"),
-        ("size 8000", "size many"),
-        ("code-for-size", "code"),
+        ("code 8000", "code many"),
+        ("code-idle", "idle"),
         ("ram 3640\n", "ram 3641\n"),
         ("change 15", "changed 15"),
         ("17 18", "17"),

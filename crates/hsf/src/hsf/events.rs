@@ -74,7 +74,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             ARRIVAL => self.handle_arrival(task, pass),
             RESUME => self.make_ready(task),
             // That a server was switched out is looked up, and does not expire.
-            _ => {}
+            SWITCH_OUT => {}
+            _ => debug_assert!(false, "there is no such event"),
         }
     }
 

@@ -73,6 +73,7 @@
 //! | [`Hsf::schedule`] | O(servers + tasks of the chosen server) |
 //! | each switch in that it makes | O(stopwatch before the server), and as a tick for each event due |
 //! | [`Hsf::budget`], [`Hsf::next_event`] | O(1) |
+//! | [`Hsf::replenishes_in`] | O(events of the system queue) |
 //! | other calls | O(servers + events of the server's queues) |
 //!
 //! A switch in that finds a deferrable or a polling server without work is followed by another: at most

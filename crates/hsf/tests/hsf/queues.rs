@@ -423,11 +423,12 @@ fn check_renewals<T: Tick>(seed: u64) -> [u64; 2] {
     for _ in 0..20_000 {
         let event = random.below(1 + random.clone().below(3)) as u32;
         let delay = random_delay(&mut random, u64::from(T::MAX));
-        let others = pools[1].items(&queues[1]).count();
+        let items: Vec<_> = pools[1].items(&queues[1]).map(|item| item.entry).collect();
+        let is_alone = items == [Entry::Event(event)] && delay <= T::MAX.into();
         pools[1].delete(&mut queues[1], event);
         pools[1].insert(&mut queues[1], delay, event).unwrap();
         pools[0].renew(&mut queues[0], delay, event).unwrap();
-        alone += u64::from(others == 1);
+        alone += u64::from(is_alone);
         let ticks = random_delay(&mut random, u64::from(T::MAX)) / 4;
         let mut pass = Pass::over(ticks);
         let head = pools[0].head(&queues[0]);

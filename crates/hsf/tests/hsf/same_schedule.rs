@@ -5,12 +5,12 @@ use crate::is_long;
 use crate::paper_queue::Flaw;
 use crate::paper_scheduler::{PaperScheduler, Wrong};
 use crate::system::{
-    Arrivals, KINDS, ORDERS, System, TaskSpec, Waits, core_schedule, random_system,
-    system_of_long_periods,
+    Arrivals, KINDS, ORDERS, System, TaskSpec, Waits, core_schedule, random_system, random_task,
 };
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use vestal_hsf::{Bounded, Everything, Features, Kind, ServerId, ServerSpec, Tick};
+use vestal_testkit::Random;
 
 /// The variant in which queues of deferrable servers never rest.
 #[derive(Debug)]
@@ -108,6 +108,36 @@ fn random_systems_of_all_kinds_have_the_schedule_of_the_core() {
     assert!(busy > systems * TICKS / 6, "jobs run for {busy} ticks");
     assert!(whole > systems / 3, "{whole} were compared to the end");
     assert_eq!(kinds.len(), 6);
+}
+
+/// Server periods up to 60, of which several do not fit into 4 bits: a deferrable server with a periodic task and a sporadic one in it, and what
+/// else is drawn.
+fn system_of_long_periods(seed: u64) -> System {
+    let mut system = random_system(seed, 1);
+    let mut random = Random::new(!seed << 16);
+    for server in &mut system.servers {
+        let period = 20 + random.below(41) as u32;
+        let capacity = period / 4 + random.below(u64::from(period) / 2) as u32;
+        (server.period, server.capacity) = (period, capacity);
+    }
+    system.servers[0].kind = Kind::Deferrable;
+    system.tasks.truncate(1);
+    for arrivals in [
+        Arrivals::Periodic {
+            offset: random.below(12) as u32,
+            period: 20 + random.below(60) as u32,
+        },
+        Arrivals::Sporadic {
+            gap: 10 + random.below(30),
+        },
+    ] {
+        system.tasks.push(TaskSpec {
+            arrivals,
+            server: 0,
+            ..random_task(&mut random, 1, 1)
+        });
+    }
+    system
 }
 
 /// Deferrable servers that wait, are woken by arrivals from outside, and whose replenishments are further away than 4 bits.

@@ -67,7 +67,7 @@ fn random_server(random: &mut Random, count: u64, scale: u64) -> ServerSpec {
     }
 }
 
-fn random_task(random: &mut Random, servers: u64, scale: u64) -> TaskSpec {
+pub(crate) fn random_task(random: &mut Random, servers: u64, scale: u64) -> TaskSpec {
     let parts = 1 + random.below(3) * random.below(2);
     let arrivals = if random.once_in(4) {
         Arrivals::Sporadic {
@@ -103,36 +103,6 @@ pub(crate) fn random_system(seed: u64, scale: u64) -> System {
             .collect(),
         seed,
     }
-}
-
-/// Server periods up to 60, of which several do not fit into 4 bits: a deferrable server with a periodic task and a sporadic one in it, and what
-/// else is drawn.
-pub(crate) fn system_of_long_periods(seed: u64) -> System {
-    let mut system = random_system(seed, 1);
-    let mut random = Random::new(!seed << 16);
-    for server in &mut system.servers {
-        let period = 20 + random.below(41) as u32;
-        let capacity = period / 4 + random.below(u64::from(period) / 2) as u32;
-        (server.period, server.capacity) = (period, capacity);
-    }
-    system.servers[0].kind = Kind::Deferrable;
-    system.tasks.truncate(1);
-    for arrivals in [
-        Arrivals::Periodic {
-            offset: random.below(12) as u32,
-            period: 20 + random.below(60) as u32,
-        },
-        Arrivals::Sporadic {
-            gap: 10 + random.below(30),
-        },
-    ] {
-        system.tasks.push(TaskSpec {
-            arrivals,
-            server: 0,
-            ..random_task(&mut random, 1, 1)
-        });
-    }
-    system
 }
 
 /// How long the n-th wait of a task takes; often it is over at once.

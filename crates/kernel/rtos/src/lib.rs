@@ -36,6 +36,7 @@
     )
 )]
 
+pub mod bounds;
 mod call;
 pub mod flat;
 mod glue;
@@ -48,6 +49,8 @@ mod stack;
 mod cell;
 #[cfg(target_os = "none")]
 pub mod console;
+#[cfg(target_os = "none")]
+pub mod instructions;
 #[cfg(target_os = "none")]
 #[expect(unsafe_code, reason = "registers, vectors, contexts")]
 mod port;

@@ -10,13 +10,12 @@ use vestal_hsf::{
     TaskId, nodes,
 };
 use vestal_kernel::flat::{Alarms, Flat, Queue, Scan};
-use vestal_kernel::{Kernel, Run, TASKS, World, console, counter, run, task, unused_handler_stack};
+use vestal_kernel::instructions::{Scale, counted};
+use vestal_kernel::{Kernel, Run, TASKS, World, console, run, task, unused_handler_stack};
 
 vestal_kernel::image!(main);
 
 const SERVERS: usize = 6;
-/// Those of `counter::many_instructions`.
-const MANY: u64 = 20_000;
 /// Servers, and tasks of each, at most.
 const MOST: u8 = 6;
 const TICKS: u32 = 300;
@@ -64,46 +63,6 @@ impl Counts {
             console::write_number(scale.instructions(units));
         }
     }
-}
-
-/// What the counter counts.
-#[derive(Clone, Copy)]
-struct Scale {
-    /// For nothing between two readings.
-    nothing: u32,
-    /// For [`MANY`] instructions more: so many that call and return of them do not count.
-    many: u32,
-}
-
-impl Scale {
-    fn measured() -> Self {
-        let (nothing, ()) = counted(|| {});
-        let (many, ()) = counted(counter::many_instructions);
-        Self {
-            nothing,
-            many: many.saturating_sub(nothing),
-        }
-    }
-
-    fn instructions(self, units: u32) -> u32 {
-        let units = u64::from(units.saturating_sub(self.nothing));
-        let all = units
-            .saturating_mul(MANY)
-            .saturating_add(u64::from(self.many) / 2);
-        let instructions = all.checked_div(self.many.into());
-        instructions
-            .and_then(|all| u32::try_from(all).ok())
-            .unwrap_or(0)
-    }
-}
-
-/// What the counter counted meanwhile. The marks are for who counts from outside.
-fn counted<R>(what: impl FnOnce() -> R) -> (u32, R) {
-    let before = counter::read();
-    counter::mark();
-    let result = what();
-    counter::mark();
-    (counter::between(before, counter::read()), result)
 }
 
 /// A scheduler whose calls are counted.
@@ -414,10 +373,9 @@ fn ram() {
 }
 
 fn main() -> u32 {
-    let scale = Scale::measured();
-    if scale.many == 0 {
+    let Some(scale) = Scale::measured() else {
         return 2;
-    }
+    };
     let mut arguments = [0; 32];
     let right = match console::arguments(&mut arguments) {
         b"grid" => (1..=MOST).all(|servers| (1..=MOST).all(|tasks| rows((servers, tasks), scale))),

@@ -1,0 +1,357 @@
+//! `losses`: what a server takes from a less urgent one: a task that never yields, tasks of which some arrive at every tenth tick, or interrupts in 1, 10 and 50
+//! of 100 ticks, each of which releases a short job. Printed is how many instructions the victim lost against a run without them, what it may lose by
+//! [`vestal_kernel::bounds`], and how many ticks with an event, events, picks, switches, interrupts and calls there were more. `calls` compares each single call of the
+//! scheduler with those bounds.
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use vestal_hsf::{
+    Change, Error, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec, State,
+    TaskId, nodes,
+};
+use vestal_kernel::bounds::Counts;
+use vestal_kernel::instructions::Scale;
+use vestal_kernel::{Kernel, Run, World, console, counter, run, task};
+
+mod calls;
+
+vestal_kernel::image!(main);
+
+const TICKS: u32 = 400;
+const MICROS: u32 = 4000;
+/// QEMU executes an instruction in 128 ns (`-icount shift=7`).
+const PER_TICK: u32 = MICROS * 1000 / 128;
+const PERIOD: u32 = 20;
+const CAPACITY: u32 = 5;
+/// Tasks of the urgent server, and then the victim's.
+const URGENT: u8 = 4;
+const VICTIM: TaskId = TaskId::new(URGENT);
+
+type System = Hsf<Observed, 2, 5, { nodes(2, 5) }>;
+
+static ROUNDS: AtomicU32 = AtomicU32::new(0);
+static EVENTS: AtomicU32 = AtomicU32::new(0);
+static SWITCHES: AtomicU32 = AtomicU32::new(0);
+
+fn increase(number: &AtomicU32) {
+    number.store(number.load(Relaxed).saturating_add(1), Relaxed);
+}
+
+/// Counts events and servers that are switched in.
+#[derive(Debug)]
+struct Observed;
+
+impl Features for Observed {
+    type Tick = u16;
+
+    fn on_event() {
+        increase(&EVENTS);
+    }
+
+    fn on_transition(_: ServerId, _: State, to: State) {
+        if to == State::Running {
+            increase(&SWITCHES);
+        }
+    }
+}
+
+/// The victim.
+fn computes(_: TaskId) {
+    loop {
+        counter::thousand_instructions();
+        increase(&ROUNDS);
+    }
+}
+
+fn never_yields(_: TaskId) {
+    loop {
+        core::hint::black_box(());
+    }
+}
+
+fn is_short(_: TaskId) {
+    loop {
+        task::wait_period();
+    }
+}
+
+/// Counts what it is called for.
+struct Counted {
+    hsf: System,
+    counts: Counts,
+}
+
+impl Hooks for Counted {
+    fn timer(&mut self, ticks: u32) -> bool {
+        let due = self.hsf.timer(ticks);
+        self.counts.ticks = self.counts.ticks.saturating_add(u32::from(due));
+        due
+    }
+
+    fn next_timer(&self) -> u32 {
+        self.hsf.next_timer()
+    }
+
+    fn pick(&mut self) -> Pick {
+        self.counts.picks = self.counts.picks.saturating_add(1);
+        self.hsf.pick()
+    }
+
+    fn task(&mut self, task: TaskId, change: Change) -> Result<(), Error> {
+        let is_call = u32::from(change == Change::EndOfJob);
+        self.counts.calls = self.counts.calls.saturating_add(is_call);
+        self.hsf.task(task, change)
+    }
+}
+
+/// In so many of 100 ticks an interrupt; with [`AT_FIRST`] at instant 0 alone.
+struct Device {
+    share: u32,
+    interrupts: u32,
+}
+
+/// No share of ticks.
+const AT_FIRST: u32 = u32::MAX;
+
+impl World for Device {
+    fn ran(&mut self, _: u32, _: Pick) {}
+
+    fn instant(&mut self, now: u32, kernel: &mut Kernel) {
+        if now == 0 {
+            kernel.release(VICTIM);
+        }
+        let before = now.saturating_mul(self.share) / 100;
+        let after = now.saturating_add(1).saturating_mul(self.share) / 100;
+        let at_first = self.share == AT_FIRST;
+        let is_due = if at_first { now == 0 } else { after > before };
+        if is_due {
+            self.interrupts = self.interrupts.saturating_add(1);
+            kernel.release(TaskId::new(0));
+        }
+    }
+}
+
+/// What the urgent server does.
+#[derive(Clone, Copy)]
+struct Load {
+    capacity: u32,
+    /// Interrupts, in so many of 100 ticks.
+    share: u32,
+    /// Whether its other tasks have jobs, which end at once.
+    periodic: bool,
+    /// What the task does that interrupts release.
+    program: fn(TaskId),
+}
+
+/// None.
+const ALONE: Load = Load {
+    capacity: CAPACITY,
+    share: 0,
+    periodic: false,
+    program: is_short,
+};
+
+fn system(load: Load) -> Result<System, Error> {
+    let mut hsf = System::new();
+    for (priority, period, capacity) in [(0, PERIOD, load.capacity), (1, 1000, 1000)] {
+        hsf.create_server(&ServerSpec {
+            kind: Kind::Deferrable,
+            priority,
+            order: LocalOrder::FixedPriority,
+            period,
+            capacity,
+        })?;
+    }
+    for priority in 0..URGENT {
+        let task = hsf.add_task(ServerId::new(0), priority, PERIOD)?;
+        if load.periodic && priority > 0 {
+            hsf.make_periodic(task, 5, 10)?;
+        }
+    }
+    hsf.add_task(ServerId::new(1), 0, PERIOD)?;
+    Ok(hsf)
+}
+
+/// Rounds of the victim, and what there was.
+fn counts(load: Load) -> Option<(u32, Counts)> {
+    let mut counted = Counted {
+        hsf: system(load).ok()?,
+        counts: Counts::default(),
+    };
+    let mut device = Device {
+        share: load.share,
+        interrupts: 0,
+    };
+    let what = Run {
+        ticks: TICKS,
+        micros: MICROS,
+        told_when_due: false,
+        exact: false,
+        programs: &[load.program, is_short, is_short, is_short, computes],
+    };
+    for number in [&ROUNDS, &EVENTS, &SWITCHES] {
+        number.store(0, Relaxed);
+    }
+    run(&mut counted, &mut device, &what).ok()?;
+    let counts = Counts {
+        events: EVENTS.load(Relaxed),
+        switches: SWITCHES.load(Relaxed),
+        interrupts: device.interrupts,
+        ..counted.counts
+    };
+    Some((ROUNDS.load(Relaxed), counts))
+}
+
+/// What the victim lost, what it may lose with [`CAPACITY`] ticks in each period if the urgent server consumes its budget, and what there was more than in a
+/// run of the victim alone. A tick that has an event in one of both runs alone counts as a whole one.
+struct Loss {
+    lost: u64,
+    budget: u64,
+    more: Counts,
+}
+
+impl Loss {
+    fn of(load: Load, alone: &(u32, Counts), consumes: bool) -> Option<Self> {
+        let (rounds, counts) = counts(load)?;
+        let all = u64::from(TICKS).saturating_mul(PER_TICK.into());
+        let fewer = u64::from(alone.0.saturating_sub(rounds));
+        // The victim has all of the time but a little when it is alone, so that this is a little more than it lost.
+        let lost = fewer.saturating_mul(all).checked_div(alone.0.into())?;
+        let ticks = if consumes {
+            (TICKS / PERIOD).saturating_mul(CAPACITY)
+        } else {
+            0
+        };
+        Some(Self {
+            lost,
+            budget: u64::from(ticks).saturating_mul(PER_TICK.into()),
+            more: counts.beyond(&alone.1),
+        })
+    }
+
+    /// A row; whether it is no more than it may be.
+    fn is_bounded(&self, name: &str) -> bool {
+        let may = self.budget.saturating_add(self.more.most());
+        console::write(name);
+        let more = &self.more;
+        for number in [
+            self.lost,
+            may,
+            more.ticks.into(),
+            more.events.into(),
+            more.picks.into(),
+            more.switches.into(),
+            more.interrupts.into(),
+            more.calls.into(),
+        ] {
+            console::write(" ");
+            console::write_number(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        console::write("\n");
+        self.lost <= may
+    }
+}
+
+fn main() -> u32 {
+    let Some(scale) = Scale::measured() else {
+        return 2;
+    };
+    let mut arguments = [0; 32];
+    let right = match console::arguments(&mut arguments) {
+        b"calls" => calls::each_call(scale),
+        b"losses" => losses(),
+        _ => false,
+    };
+    u32::from(!right)
+}
+
+/// What each interrupt leads to: no more of it may be counted.
+fn of_interrupts(interrupts: u32) -> Counts {
+    Counts {
+        picks: interrupts.saturating_mul(2),
+        switches: interrupts.saturating_mul(2),
+        interrupts,
+        calls: interrupts,
+        ..Counts::default()
+    }
+}
+
+/// The same of what each tenth tick does, and of that with an interrupt at each second tick; and of each period of a budget that is used up.
+fn of_others() -> [Counts; 3] {
+    let of_periods = Counts {
+        ticks: 40,
+        // Three arrivals, and the wake-up for them.
+        events: 160,
+        picks: 160,
+        switches: 80,
+        calls: 120,
+        ..Counts::default()
+    };
+    let of_budgets = Counts {
+        ticks: 20,
+        events: 20,
+        picks: 40,
+        switches: 40,
+        interrupts: 1,
+        ..Counts::default()
+    };
+    let of_both = Counts {
+        picks: 560,
+        switches: 480,
+        interrupts: 200,
+        calls: 320,
+        ..of_periods
+    };
+    [of_periods, of_both, of_budgets]
+}
+
+/// What the victim loses, and what it may.
+fn losses() -> bool {
+    let Some(alone) = counts(ALONE) else {
+        return false;
+    };
+    let interrupts = |share| Load { share, ..ALONE };
+    let periodic = Load {
+        periodic: true,
+        ..ALONE
+    };
+    let greedy = |capacity| Load {
+        capacity,
+        share: AT_FIRST,
+        program: never_yields,
+        ..ALONE
+    };
+    let both = Load {
+        periodic: true,
+        ..interrupts(50)
+    };
+    let [of_periods, of_both, of_budgets] = of_others();
+    let mut right = alone.0 > 0;
+    // What comes and goes between ticks has no budget charged for it.
+    for (name, load, consumes, most) in [
+        ("interrupts-1", interrupts(1), false, of_interrupts(4)),
+        ("interrupts-10", interrupts(10), false, of_interrupts(40)),
+        ("interrupts-50", interrupts(50), false, of_interrupts(200)),
+        ("periodic", periodic, false, of_periods),
+        ("periodic-50", both, false, of_both),
+        ("never-yields", greedy(CAPACITY), true, of_budgets),
+    ] {
+        let loss = Loss::of(load, &alone, consumes);
+        right &= loss.is_some_and(|loss| {
+            let counted = loss.more.beyond(&most) == Counts::default();
+            loss.is_bounded(name) & counted
+        });
+    }
+    // With a tick of budget more than it is said to have it takes more than it may; and so does who has events that are not counted.
+    let more = Loss::of(greedy(CAPACITY.saturating_add(1)), &alone, true);
+    right &= more.is_some_and(|loss| !loss.is_bounded("a-tick-more"));
+    let uncounted = Loss::of(periodic, &alone, false).map(|loss| Loss {
+        more: Counts {
+            picks: loss.more.picks,
+            ..Counts::default()
+        },
+        ..loss
+    });
+    right & uncounted.is_some_and(|loss| !loss.is_bounded("only-picks-counted"))
+}
