@@ -91,6 +91,15 @@ pub(crate) fn bounded(last_words: impl FnOnce() -> Exit + Send + 'static) -> Bou
     Bounded(shared)
 }
 
+impl Bounded {
+    /// The work is done, and what came of it is told: from now on a stop ends that soon, without a word that would stand
+    /// beside what was told already.
+    pub(crate) fn told(self) -> Self {
+        drop(self);
+        bounded(|| Exit::DoesNotHold)
+    }
+}
+
 impl Drop for Bounded {
     fn drop(&mut self) {
         let (work, changed) = &*self.0;

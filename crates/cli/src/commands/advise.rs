@@ -41,8 +41,9 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
     if interrupt::asked() {
         return Err(interrupted().with_help("what was measured until then is not enough"));
     }
-    let _bounded = interrupt::bounded(output.last_words(interrupted()));
+    let bounded = interrupt::bounded(output.last_words(interrupted()));
     let choices = choices(registry(), (&set, &args.file), &source, output)?;
+    let _told = bounded.told();
     output.human(&format!(
         "{}\nmargin: the largest factor on all of them; scaling: the largest on execution times if nothing cost anything\n\n",
         source.in_words()

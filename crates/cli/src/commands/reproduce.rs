@@ -52,7 +52,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
             .with_help("name one with -o DIR")
     })?;
     interrupt::watch()?;
-    let _bounded = interrupt::bounded(output.last_words(interrupted(&what)));
+    let bounded = interrupt::bounded(output.last_words(interrupted(&what)));
     let quick = if args.quick { " --quick" } else { "" };
     let mut outcomes = Vec::new();
     for grid in chosen.grids {
@@ -85,6 +85,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let command = format!("vestal reproduce {what}{quick} -o DIR");
     let index = figure::index(&outcomes, &command, VERSION);
     write(directory, "index.md", &index)?;
+    let _told = bounded.told();
     output.human(&page(&outcomes, directory, output));
     output.json(&document(outcomes, directory))?;
     Ok(Exit::Holds)

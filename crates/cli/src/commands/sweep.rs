@@ -48,8 +48,9 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
         computed: Arc::default(),
     };
     let store = asked.open(&args.directory, args.resume)?;
-    let _bounded = interrupt::bounded(asked.last_words(&store, args, shard, output));
+    let bounded = interrupt::bounded(asked.last_words(&store, args, shard, output));
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
+    let _told = bounded.told();
     output.human(&page(&report, &experiment, args, shard));
     output.json(&swept(&experiment.name, &args.directory, &report))?;
     Ok(Exit::holds(!report.stopped))

@@ -42,7 +42,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let dispatch = dispatch(args)?;
     // Also while the policy plans, and while nobody reads what it prints.
     interrupt::watch()?;
-    let _bounded = interrupt::bounded(output.last_words(interrupted(&args.world.file)));
+    let bounded = interrupt::bounded(output.last_words(interrupted(&args.world.file)));
     let overheads = Source::of_simulation(&args.overheads)?;
     let costs = |policy: &dyn Policy, options: &Options| {
         let Some(source) = &overheads else {
@@ -58,6 +58,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         check_length(&session)?;
     }
     let (result, unwritten) = run(&session, dispatch, &args.traces, output)?;
+    let _told = bounded.told();
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
