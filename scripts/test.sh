@@ -16,7 +16,7 @@ cd "$ROOT" || exit 4
 
 # name       state  lane   seconds  what it is
 #            `off` keeps a part out of `make test` until the code it tests exists.
-#            The second lane has what needs a target directory of its own, or the first one's build only.
+#            The second lane has what needs a target directory of its own. `bench` and `kernel` share one.
 readonly TABLE='
 fmt          on     1      120      formatting
 hygiene      on     1      120      rules no compiler checks, and a test of that checker
@@ -24,14 +24,14 @@ clippy       on     1      1200     lints, on every target and feature
 doc          on     1      900      documentation builds without a broken link
 tests        on     1      1800     unit tests, doctests and integration tests of every crate
 soundness    on     1      1200     campaign, smoke size: no accepted set misses, every control is refuted
+hsf-c        on     1      900      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
+perfetto     on     1      600      traces against the schema of Perfetto, and against results
+simso        on     1      300      completions in overload that the tests compare with, against SimSo
 bare-metal   on     2      600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB, for C in 9
 loom         on     2      600      the trace ring and the words of a run under a model checker: every interleaving of small cases
-bench        on     2      900      instructions of the analyses and the simulator against their limits
-install      on     2      1200     cargo install, version, completions, man pages
-hsf-c        on     2      900      hsf from C: figures, the sheet of promises, a host on Linux judged by the core
+bench        on     2      1500     instructions of the analyses and the simulator against their limits
 kernel       on     2      900      a kernel that hosts hsf, in QEMU on three boards: figures, preemption, judged by the core
-perfetto     on     2      600      traces against the schema of Perfetto, and against results
-simso        on     2      300      completions in overload that the tests compare with, against SimSo
+install      on     2      1200     cargo install, version, completions, man pages
 report       on     alone  300      report pages in a headless Chromium: driven, checked, frames measured
 real         on     alone  900      enforcement on the real kernel, one test at a time
 new-policy   on     alone  600      examples of new policies over a copy of the tree: files counted, compiled, tested
@@ -227,7 +227,7 @@ lane() {
     (
         set +m
         trap - INT TERM
-        [ "$1" != 2 ] || renice -n 5 "$BASHPID" >/dev/null
+        [ "$1" != 2 ] || renice -n 3 "$BASHPID" >/dev/null
         for part in "${@:2}"; do run_part "$part"; done
     ) &
 }
