@@ -345,7 +345,7 @@ fn the_doctor_measures_what_it_says() {
     };
     assert_eq!(
         (of_basis("measured"), of_basis("tried")),
-        (4, 2),
+        (5, 2),
         "{document:#}"
     );
 }
