@@ -1,6 +1,6 @@
 //! What is claimed of barriers, against meetings of two CPUs that were measured elsewhere.
 
-use crate::verdict::from_evidence;
+use crate::verdict::{from_evidence, of_one_measurement};
 use std::fmt::Write as _;
 use vestal_result::bench::{BarrierMeetings, Barriers};
 use vestal_result::claim::{Finding, Verdict};
@@ -62,20 +62,11 @@ pub fn in_short(found: &Barriers) -> String {
         ..
     } = found;
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-    let mut text = format!(
-        "{machine}; `vestal bench barriers` on CPUs {}. One machine, one measurement: another one will give other numbers.\n\n\
-         | whose | claim | found |\n|---|---|---|\n",
+    let by = format!(
+        "{machine}; `vestal bench barriers` on CPUs {}",
         cpus.join(" and ")
     );
-    for claim in claims {
-        let Finding {
-            of,
-            claim,
-            verdict,
-            numbers,
-        } = claim;
-        let _ = writeln!(text, "| {of} | {claim} | **{verdict}**: {numbers} |");
-    }
+    let mut text = of_one_measurement(&by, claims);
     let first = barriers.first().map_or(&[][..], |one| &one.costs);
     let columns = first.iter().map(|cost| {
         let name = &cost.name;

@@ -1,6 +1,6 @@
 //! What Sigrist et al. (RTAS 2015, appendix A) say of the smallest sleep, against sleeps that were measured elsewhere.
 
-use crate::verdict::from_evidence;
+use crate::verdict::{from_evidence, of_one_measurement};
 use std::fmt::Write as _;
 use vestal_result::bench::{Sleep, Sleeps};
 use vestal_result::claim::{Finding, Verdict};
@@ -47,19 +47,8 @@ pub fn in_short(found: &Sleeps) -> String {
         claims,
         ..
     } = found;
-    let mut text = format!(
-        "{machine}; `vestal bench sleeps` on CPU {cpu}. One machine, one measurement: another one will give other numbers.\n\n\
-         | whose | claim | found |\n|---|---|---|\n"
-    );
-    for claim in claims {
-        let Finding {
-            of,
-            claim,
-            verdict,
-            numbers,
-        } = claim;
-        let _ = writeln!(text, "| {of} | {claim} | **{verdict}**: {numbers} |");
-    }
+    let by = format!("{machine}; `vestal bench sleeps` on CPU {cpu}");
+    let mut text = of_one_measurement(&by, claims);
     text.push_str(
         "\n| argument, us | sleeps | median, us | 98 % from | to |\n|---|---|---|---|---|\n",
     );

@@ -1,6 +1,7 @@
 //! How verdicts on claims come about.
 
-use vestal_result::claim::Verdict;
+use std::fmt::Write as _;
+use vestal_result::claim::{Finding, Verdict};
 
 /// Of evidence for a claim and evidence against it, of which the latter weighs more.
 pub(crate) const fn from_evidence(for_it: bool, against: bool) -> Verdict {
@@ -23,6 +24,24 @@ pub(crate) fn all(each: impl IntoIterator<Item = Verdict>) -> Verdict {
         });
     }
     found.unwrap_or(Verdict::NotDecided)
+}
+
+/// Where and by what was measured once, and what became of each claim with the numbers behind it.
+pub(crate) fn of_one_measurement(by: &str, claims: &[Finding]) -> String {
+    let mut text = format!(
+        "{by}. One machine, one measurement: another one will give other numbers.\n\n\
+         | whose | claim | found |\n|---|---|---|\n"
+    );
+    for claim in claims {
+        let Finding {
+            of,
+            claim,
+            verdict,
+            numbers,
+        } = claim;
+        let _ = writeln!(text, "| {of} | {claim} | **{verdict}**: {numbers} |");
+    }
+    text
 }
 
 #[cfg(test)]
