@@ -423,6 +423,10 @@ pub(crate) struct BenchArgs {
     /// number of CPUs, run by the paper's mechanisms [default of --repetitions then: 22; with --quick 2]
     #[arg(long)]
     pub(crate) paired: bool,
+    /// overhead of sigrist2015: how what frame tables take grows, with three times as many such sets and the ends of both axes alone
+    /// [default of --repetitions then: 66; with --quick 2]
+    #[arg(long, conflicts_with = "paired")]
+    pub(crate) growth: bool,
     /// overhead of missimer: what cameras are [default: pipe]
     #[arg(long, value_name = "pipe|pty|udp")]
     pub(crate) device: Option<String>,

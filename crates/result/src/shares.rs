@@ -22,9 +22,9 @@ pub struct Shares {
     pub interval_ns: u64,
     /// How many sets were wanted for each cell.
     pub sets: u32,
-    /// Whether the sets of one number have tasks in common in all cells.
+    /// How the sets of one number belong together.
     #[serde(default)]
-    pub paired: bool,
+    pub sampling: Sampling,
     /// Whether somebody stopped it.
     pub interrupted: bool,
     /// What was compared.
@@ -39,6 +39,19 @@ pub struct Shares {
     pub mechanisms: Vec<Mechanism>,
     /// What became of claims.
     pub claims: Vec<Finding>,
+}
+
+/// How the sets of one number in all cells belong together, and what is asked of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// They have nothing in common.
+    #[default]
+    Anew,
+    /// They have tasks in common: what differs from cell to cell is told from set to set.
+    Pairs,
+    /// They do, and what differs is told of all cells together.
+    Growth,
 }
 
 /// The runs of one variant with one kind of sets.

@@ -103,6 +103,7 @@ fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
         ("--cpus", args.cpus.is_some()),
         ("--device", args.device.is_some()),
         ("--paired", args.paired),
+        ("--growth", args.growth),
         ("-o", args.directory.is_some()),
     ];
     match options.iter().find(|(_, given)| *given) {

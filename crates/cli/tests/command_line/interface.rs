@@ -290,6 +290,10 @@ fn a_measurement_of_shares_goes_on_with_its_own_runs_alone() {
             format!("{}\n{{}}\n", head.replace("shares", "paired-shares")),
             "another format",
         ),
+        (
+            format!("{}\n{{}}\n", head.replace("shares", "growth-shares")),
+            "another format",
+        ),
     ] {
         std::fs::write(&runs, &text).unwrap();
         let line = [
@@ -358,6 +362,14 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
         (
             &["bench", "overhead", "--paper", "missimer", "--paired"],
             "only --paper sigrist2015 has pairs",
+        ),
+        (
+            &["bench", "overhead", "--paper", "missimer", "--growth"],
+            "only --paper sigrist2015 has pairs",
+        ),
+        (
+            &["bench", "primitives", "--growth"],
+            "--growth is an option of",
         ),
     ] {
         let done = vestal(arguments);

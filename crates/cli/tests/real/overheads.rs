@@ -180,7 +180,7 @@ fn pairs_of_sets_are_measured_and_kept() {
     let done = measure();
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let document = done.json();
-    assert_eq!(document["paired"], true);
+    assert_eq!(document["sampling"], "pairs");
     let list = |key: &str| document[key].as_array().unwrap().clone();
     assert_eq!(list("claims").len(), 5);
     for key in ["flight", "alternatives", "mechanisms"] {
@@ -201,6 +201,51 @@ fn pairs_of_sets_are_measured_and_kept() {
     let again = measure();
     assert_eq!(again.exit, 0, "{}", again.stderr);
     assert_eq!((again.json(), runs()), (document, before));
+}
+
+/// One mechanism at the four ends of both axes; what pairs have measured is not gone on with.
+#[test]
+fn growth_is_measured_of_other_sets() {
+    let scratch = Scratch::new("growth");
+    let folder = scratch.0.join("out");
+    let line =
+        "bench overhead --paper sigrist2015 --growth --quick --repetitions 1 --format json -o";
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let arguments = [&arguments[..], &[folder.to_str().unwrap()]].concat();
+    let done = vestal(&arguments);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["sampling"], "growth");
+    let found: Vec<String> = document["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| {
+            let counts = ["runs", "left_out"].map(|key| cell[key].as_u64().unwrap());
+            assert_eq!(counts.iter().sum::<u64>(), 1, "{cell}");
+            format!(
+                "{} {} {}",
+                cell["variant"], cell["cpus"], cell["utilization_permille"]
+            )
+        })
+        .collect();
+    let at = |rest: &str| format!("\"ftts/sigrist2015\" {rest}");
+    assert_eq!(found, ["1 100", "1 400", "2 100", "2 400"].map(at));
+    let claims = document["claims"].as_array().unwrap();
+    assert!(
+        claims.len() == 2 && claims.iter().all(|one| one["verdict"] == "not-decided"),
+        "{claims:?}"
+    );
+    let of_pairs = vestal(
+        &arguments
+            .iter()
+            .map(|&word| match word {
+                "--growth" => "--paired",
+                word => word,
+            })
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(of_pairs.exit, 2, "{}", of_pairs.stderr);
 }
 
 /// What carries policies out, as far as it is measured.

@@ -25,6 +25,8 @@ pub struct Head {
 pub const SHARES: &str = "vestal-shares/1";
 /// That of one of shares with pairs of sets.
 pub const PAIRED_SHARES: &str = "vestal-paired-shares/1";
+/// The same of growth.
+pub const GROWTH_SHARES: &str = "vestal-growth-shares/1";
 /// That of one of cameras.
 pub const CAMERAS: &str = "vestal-cameras/1";
 

@@ -1,7 +1,7 @@
 //! The measurement of shares of the time that the documentation shows: what was measured follows from
 //! `docs/overhead/sigrist2015/runs.jsonl`, what was reckoned stands in `result.json` beside it. `scripts/keep-overhead.sh DIR` keeps
-//! another one; it calls this test with `VESTAL_BLESS=1`. What was measured with pairs of sets is in `paired` below, in the same files, and has the
-//! word about the claims that it is measured for.
+//! another one; it calls this test with `VESTAL_BLESS=1`. What was measured with pairs of sets is in `paired` and `growth` below, in the same files, and
+//! has the word about the claims that it is measured for.
 
 use crate::kept::{docs, expect, expect_files, expect_part};
 use std::fs;
@@ -10,25 +10,31 @@ use vestal_experiment::overhead::journal;
 use vestal_experiment::overhead::sigrist2015::charts;
 use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings};
 use vestal_experiment::overhead::sigrist2015::page::{in_short, page, pairs_in_short};
-use vestal_experiment::overhead::sigrist2015::pairs::with_pairs;
-use vestal_experiment::overhead::sigrist2015::plan::{FULL, PAIRED};
+use vestal_experiment::overhead::sigrist2015::pairs::with_others;
+use vestal_experiment::overhead::sigrist2015::plan::{FULL, GROWTH, PAIRED, Plan};
 use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_result::claim::Finding;
-use vestal_result::shares::{ShareCell, Shares};
+use vestal_result::shares::{Sampling, ShareCell, Shares};
 
 pub(crate) const BEGIN: &str = "<!-- begin: shares, written by scripts/keep-overhead.sh -->\n";
 
+/// The plan, and the option that asks for it.
+const fn of_sampling(sampling: Sampling) -> (Plan, &'static str) {
+    match sampling {
+        Sampling::Anew => (FULL, ""),
+        Sampling::Pairs => (PAIRED, " --paired"),
+        Sampling::Growth => (GROWTH, " --growth"),
+    }
+}
+
 /// The command that measures so much.
 fn command(shares: &Shares) -> String {
-    let (plan, paired) = match shares.paired {
-        true => (PAIRED, " --paired"),
-        false => (FULL, ""),
-    };
+    let (plan, how) = of_sampling(shares.sampling);
     let repetitions = match shares.sets == plan.sets {
         true => String::new(),
         false => format!(" --repetitions {}", shares.sets),
     };
-    format!("vestal bench overhead --paper sigrist2015{paired}{repetitions} -o DIR")
+    format!("vestal bench overhead --paper sigrist2015{how}{repetitions} -o DIR")
 }
 
 const NOTHING: &str = "No measurement is kept in this version.\n";
@@ -48,7 +54,7 @@ fn kept(folder: &Path) -> (Shares, String, Table) {
         claims: findings(Measured {
             table: &table,
             extrapolated: &extrapolated,
-            paired: shares.paired,
+            sampling: shares.sampling,
         }),
         ..shares.clone()
     };
@@ -79,26 +85,28 @@ fn extrapolated(shares: &Shares) -> Vec<ShareCell> {
 /// The files of a measurement, beside its charts.
 const FILES: [&str; 3] = ["claims.md", "result.json", "runs.jsonl"];
 
-/// The page about pairs in a folder, if any are kept: what they say of claims, and a line about them.
-fn pairs(folder: &Path, machine: &str) -> (Vec<Finding>, String) {
+/// The page about pairs in a folder of this name, if any are kept: what they say of claims, and a line about them.
+fn pairs(name: &str, sampling: Sampling, machine: &str) -> (Vec<Finding>, String) {
+    let folder = docs().join("overhead/sigrist2015").join(name);
     if !folder.exists() {
         return (Vec::new(), String::new());
     }
-    let (shares, version, table) = kept(folder);
-    assert!(shares.paired);
+    let (shares, version, table) = kept(&folder);
+    assert_eq!(shares.sampling, sampling);
     // No quick look, and no more sets after others had been seen.
-    let interval = PAIRED.interval.as_nanos();
+    let (plan, _) = of_sampling(sampling);
+    let interval = plan.interval.as_nanos();
     assert_eq!(
         (shares.sets, u128::from(shares.interval_ns)),
-        (PAIRED.sets, interval)
+        (plan.sets, interval)
     );
     assert_eq!(shares.machine, machine);
-    assert_eq!(table.places(), PAIRED.places(2).collect::<Vec<_>>());
+    assert_eq!(table.places(), plan.places(2).collect::<Vec<_>>());
     let about = page(&shares, (&command(&shares), &version), &[]);
     expect(&folder.join("claims.md"), &about);
-    expect_files(folder, FILES.map(str::to_owned).to_vec());
-    let place = (table.runs(), "overhead/sigrist2015/paired/claims.md");
-    let line = pairs_in_short(&shares, &version, place);
+    expect_files(&folder, FILES.map(str::to_owned).to_vec());
+    let link = format!("overhead/sigrist2015/{name}/claims.md");
+    let line = pairs_in_short(&shares, &version, (table.runs(), &link));
     (shares.claims, format!("\n{line}"))
 }
 
@@ -109,12 +117,13 @@ fn what_the_documentation_says_of_shares_follows_from_their_runs() {
         return expect_part(&docs().join("overhead.md"), BEGIN, NOTHING);
     }
     let (shares, version, table) = kept(&folder);
-    assert!(!shares.paired);
+    assert_eq!(shares.sampling, Sampling::Anew);
     let charts = charts::all(&table, &extrapolated(&shares));
     let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
-    let (of_pairs, about_pairs) = pairs(&folder.join("paired"), &shares.machine);
+    let (of_pairs, about_pairs) = pairs("paired", Sampling::Pairs, &shares.machine);
+    let (of_growth, about_growth) = pairs("growth", Sampling::Growth, &shares.machine);
     let shown = Shares {
-        claims: with_pairs(&shares.claims, &of_pairs),
+        claims: with_others(&with_others(&shares.claims, &of_pairs), &of_growth),
         ..shares
     };
     let command = command(&shown);
@@ -128,7 +137,7 @@ fn what_the_documentation_says_of_shares_follows_from_their_runs() {
     expect_part(
         &docs().join("overhead.md"),
         BEGIN,
-        &format!("\n{short}{about_pairs}\n"),
+        &format!("\n{short}{about_pairs}{about_growth}\n"),
     );
     for (name, chart) in &charts {
         expect(&folder.join(name), &chart.to_svg());

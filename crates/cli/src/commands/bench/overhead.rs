@@ -63,10 +63,12 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
         let failure = Failure::input("use --device", why);
         return Err(failure.with_help("leave it out"));
     }
-    if args.paired && experiment != Experiment::Shares {
-        let why = format!("only --paper {} has pairs", sigrist2015::NAME);
-        let failure = Failure::input("use --paired", why);
-        return Err(failure.with_help("leave it out"));
+    for (given, option) in [(args.paired, "--paired"), (args.growth, "--growth")] {
+        if given && experiment != Experiment::Shares {
+            let why = format!("only --paper {} has pairs", sigrist2015::NAME);
+            let failure = Failure::input(format!("use {option}"), why);
+            return Err(failure.with_help("leave it out"));
+        }
     }
     if let Some(directory) = &args.directory {
         output::check_no_other(experiment, directory)?;

@@ -4,7 +4,8 @@
 //! one claim are right together with 99 %. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is
 //! not decided. One place refutes, all confirm. What is extrapolated confirms and refutes nothing.
 
-use super::pairs::OF_PAIRS;
+use super::growth::{self, WITH_CPUS, WITH_UTILIZATION};
+use super::pairs::of_which;
 use super::plan::NORMAL;
 use super::run::{Events, Place, Run};
 use super::table::{Table, Value};
@@ -13,7 +14,7 @@ use crate::number::as_f64;
 use crate::overhead::claims::inside;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
-use vestal_result::shares::ShareCell;
+use vestal_result::shares::{Sampling, ShareCell};
 use vestal_statistics::{Quartiles, median_interval};
 
 /// Of pEDF-VD what is *close to 0 %* takes at most so much of all its overhead; the threshold is ours.
@@ -26,19 +27,22 @@ pub struct Measured<'a> {
     pub table: &'a Table,
     /// What was reckoned for more CPUs.
     pub extrapolated: &'a [ShareCell],
-    /// Whether the sets of one number have tasks in common at all places.
-    pub paired: bool,
+    /// How the sets of one number belong together.
+    pub sampling: Sampling,
 }
 
 /// What data say of a claim, and by which numbers.
 pub type Answer = (Verdict, String);
+
+/// What judges a claim.
+pub type Check = fn(Measured<'_>) -> Answer;
 
 /// A claim about a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     of: &'static str,
     text: &'static str,
-    check: fn(Measured<'_>) -> Answer,
+    check: Check,
     /// Whether pairs of sets are measured for it.
     by_pairs: bool,
 }
@@ -50,7 +54,8 @@ impl Claim {
     }
 }
 
-const fn of_paper(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim {
+/// One of the paper.
+pub const fn of_paper(text: &'static str, check: Check) -> Claim {
     let of = "paper";
     Claim {
         of,
@@ -60,7 +65,7 @@ const fn of_paper(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Clai
     }
 }
 
-const fn of_ours(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim {
+const fn of_ours(text: &'static str, check: Check) -> Claim {
     let of = "vestal";
     Claim {
         of,
@@ -75,9 +80,9 @@ const fn of_ours(text: &'static str, check: fn(Measured<'_>) -> Answer) -> Claim
 const CLAIMS: &[Claim] = &[
     of_ours("pEDF-VD takes at most 0.1 % of the time of a CPU at U/m = 0.2.", |m| at_most(m, Kind::Deadlines, 0.1)),
     of_ours("FTTS takes at most 0.3 % of the time of a CPU at U/m = 0.2 with spin-then-futex barriers.", |m| at_most(m, Kind::Frames, 0.3)),
-    of_paper("What FTTS takes grows with the number of cores (Fig. 6): from 1 to 2 CPUs.", |m| grows(m, Axis::Cpus)).by_pairs(),
+    of_paper(WITH_CPUS, |m| grows(m, Axis::Cpus)).by_pairs(),
     of_paper("What FTTS takes grows with the number of cores (Fig. 6): up to 32.", |m| grows_extrapolated(m, Axis::Cpus)),
-    of_paper("What FTTS takes grows with utilization: on 1 and on 2 CPUs.", |m| grows(m, Axis::Utilization)).by_pairs(),
+    of_paper(WITH_UTILIZATION, |m| grows(m, Axis::Utilization)).by_pairs(),
     of_paper("What FTTS takes grows with utilization (Fig. 8, 10): on 8, 16 and 32 CPUs.", |m| grows_extrapolated(m, Axis::Utilization)),
     of_paper("FTTS takes more than pEDF-VD.", more_than_deadlines),
     of_paper("Of what FTTS takes, sub-frame initialization dominates, and not the barrier.", sub_frame_initialization),
@@ -92,11 +97,15 @@ const CLAIMS: &[Claim] = &[
 /// Every claim with what became of it; of pairs those that they are measured for.
 #[must_use]
 pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
-    let asked = CLAIMS.iter();
-    let asked = asked.filter(|claim| claim.by_pairs || !measured.paired);
+    let all = match measured.sampling {
+        Sampling::Anew | Sampling::Pairs => CLAIMS,
+        Sampling::Growth => growth::CLAIMS,
+    };
+    let asked = all.iter();
+    let asked = asked.filter(|claim| claim.by_pairs || measured.sampling != Sampling::Pairs);
     let all = asked.map(|claim| {
         let (verdict, numbers) = (claim.check)(measured);
-        let of_which = if measured.paired { OF_PAIRS } else { "" };
+        let of_which = of_which(measured.sampling);
         Finding {
             of: claim.of.to_owned(),
             claim: format!("{}{of_which}", claim.text),
@@ -107,11 +116,15 @@ pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
     all.collect()
 }
 
-fn not_measured(what: &str) -> Answer {
+/// Without data.
+#[must_use]
+pub fn not_measured(what: &str) -> Answer {
     (Verdict::NotDecided, format!("not measured: {what}"))
 }
 
-fn scheduler(run: &Run) -> u64 {
+/// What the scheduler takes of a CPU.
+#[must_use]
+pub const fn scheduler(run: &Run) -> u64 {
     run.scheduler.mean_ns
 }
 
@@ -135,7 +148,7 @@ fn called_in(m: Measured<'_>, place: Place, variant: &str) -> String {
         .collect();
     let mean = kept.iter().sum::<f64>() / as_f64(kept.len().max(1) as u64);
     let all = f64::from(place.cpus());
-    match m.paired && !kept.is_empty() && mean < all {
+    match m.sampling != Sampling::Anew && !kept.is_empty() && mean < all {
         true => format!("{} (tasks on {mean:.1} of them)", called(place)),
         false => called(place),
     }
@@ -149,7 +162,7 @@ fn drawn(table: &Table) -> Vec<Place> {
 
 /// Whether medians lie between bounds at each of these places, and the medians with their intervals, in percent. Of pairs also how
 /// many values there are, and the *resolution*: how far, by how they spread, the median had to lie from the bound so that it is certain on which side.
-fn at_each(
+pub fn at_each(
     m: Measured<'_>,
     places: &[String],
     values: Vec<Vec<f64>>,
@@ -169,7 +182,7 @@ fn at_each(
         let verdict = inside(interval, low, high);
         let bound = if low > f64::NEG_INFINITY { low } else { high };
         let resolution = match (median, interval) {
-            (Some(median), Some((from, to))) if m.paired => {
+            (Some(median), Some((from, to))) if m.sampling != Sampling::Anew => {
                 // The end of the interval that lies toward the bound.
                 let end = if median > bound { from } else { to };
                 let resolution = (median - end).abs();

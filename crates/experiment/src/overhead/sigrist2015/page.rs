@@ -1,27 +1,33 @@
 //! The page about what was measured: verdicts, figures, tables.
 
-use super::pairs;
-use super::plan::PAIRED;
+use super::pairs::split;
+use super::plan::{GROWTH, PAIRED, Plan};
 use super::run::Run;
 use super::variant::{Kind, variant};
 use crate::number::as_f64;
 use std::fmt::Write as _;
-use vestal_result::claim::Finding;
-use vestal_result::shares::{Accepted, Alternative, PerCpuShare, ShareCell, Shares};
+use vestal_result::shares::{Accepted, Alternative, PerCpuShare, Sampling, ShareCell, Shares};
 
 const EXTRAPOLATED: &str = "What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
      simulations of the sets; it decides no claim.";
 
 const OF_PAIRS: &str = "Sets of one number have tasks in common: a set has all tasks of the one with the next lower utilization, of which the last one grows, \
-     and one more at least, and for two CPUs those for one CPU and others of as large a load, with periods of the same chain. Where they run is the \
-     policy's: by first fit pEDF-VD may leave a CPU without tasks. All sets of a number have frames of the same length, and tasks of both levels in each \
-     load. Only the paper's mechanisms run them. Judged are the claims that sets drawn anew for each place had left open. *Resolution* is how far from its \
-     bound a median had to lie, by how values of the place spread, to be certain on which side it is: smaller differences could not be told.";
+     and one more at least, and for two CPUs those for one CPU and others of as large a load, with periods of the same chain. All sets of a number have \
+     frames of the same length, and tasks of both levels in each load.";
 
-/// What is measured with pairs. What the plan fixes is fixed before, unless somebody chose another number of sets, or stopped it.
-fn of_pairs(shares: &Shares) -> String {
+const AT_EACH_PLACE: &str = "Where tasks run is the policy's: by first fit pEDF-VD may leave a CPU without tasks. Only the paper's mechanisms run them. \
+     Judged are the claims that sets drawn anew for each place had left open.";
+
+const OVER_ALL: &str = "Only the paper's mechanism for FTTS runs them. Judged is the growth that pairs had left open at each place, of sets that those \
+     have not, and of all places together: what grows so may shrink at one of them.";
+
+const RESOLUTION: &str = "*Resolution* is how far from its bound a median had to lie, by how values spread, to be certain on which side it is: smaller \
+     differences could not be told.";
+
+/// What is measured with pairs. What a plan fixes is fixed before, unless somebody chose another number of sets, or stopped it.
+fn of_pairs(shares: &Shares, (plan, judged): (Plan, &str)) -> String {
     let interval = u128::from(shares.interval_ns);
-    let by_plan = shares.sets == PAIRED.sets && interval == PAIRED.interval.as_nanos();
+    let by_plan = shares.sets == plan.sets && interval == plan.interval.as_nanos();
     let fixed = match by_plan && !shares.interrupted {
         true => {
             "The number of sets, the length of runs, the claims and their bounds were fixed before any of this was measured."
@@ -30,7 +36,7 @@ fn of_pairs(shares: &Shares) -> String {
             "The number of sets and the length of runs are not those of the plan: whoever chose them may have seen what was measured before."
         }
     };
-    format!("{OF_PAIRS} {fixed}")
+    format!("{OF_PAIRS} {judged} {RESOLUTION} {fixed}")
 }
 
 /// The whole page. `command` measured it; `charts` are the names of the files of figures.
@@ -38,21 +44,17 @@ fn of_pairs(shares: &Shares) -> String {
 pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]) -> String {
     let mut page = String::new();
     let seconds = as_f64(shares.interval_ns) / 1e9;
-    let what = match shares.paired {
-        true => "pairs of sets",
-        false => "Fig. 6 to 8, 10, 12 and Table II",
+    let (what, how) = match shares.sampling {
+        Sampling::Anew => ("Fig. 6 to 8, 10, 12 and Table II", EXTRAPOLATED.to_owned()),
+        Sampling::Pairs => ("pairs of sets", of_pairs(shares, (PAIRED, AT_EACH_PLACE))),
+        Sampling::Growth => ("growth", of_pairs(shares, (GROWTH, OVER_ALL))),
     };
     let _ = writeln!(
         page,
         "# Sigrist et al. (2015), {what}, on this machine: {}\n\n\
          `{command}`, vestal {version}; up to {} sets for each cell, {seconds} s each. A share is a part of the time of those CPUs that \
-         have tasks. {}",
-        shares.machine,
-        shares.sets,
-        match shares.paired {
-            true => of_pairs(shares),
-            false => EXTRAPOLATED.to_owned(),
-        }
+         have tasks. {how}",
+        shares.machine, shares.sets,
     );
     if shares.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
@@ -67,10 +69,13 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
         );
     }
     for kind in Kind::ALL {
+        if kind == Kind::Deadlines && shares.sampling == Sampling::Growth {
+            continue;
+        }
         let _ = writeln!(page, "\n## {}: shares in percent\n", kind.title());
         cells(&mut page, &shares.cells, kind);
     }
-    if !shares.paired {
+    if shares.sampling == Sampling::Anew {
         page.push_str("\n## Table II: the flight management system, shares in percent\n\n");
         cells(&mut page, &shares.flight, Kind::Frames);
         page.push_str("\n## What each alternative costs\n\n");
@@ -126,22 +131,34 @@ fn verdicts(page: &mut String, shares: &Shares) {
             finding.of, finding.claim, finding.verdict
         );
     }
-    let mut all = shares.claims.iter();
-    let is_of_pairs = |finding: &Finding| finding.claim.ends_with(pairs::OF_PAIRS);
-    if !shares.paired && all.any(is_of_pairs) {
+    let is_of = |wanted: Sampling| {
+        let mut all = shares.claims.iter();
+        shares.sampling == Sampling::Anew && all.any(|one| split(&one.claim).1 == wanted)
+    };
+    if is_of(Sampling::Pairs) {
         page.push_str(
             "\nThose *of pairs* are judged by another measurement, `bench overhead --paper sigrist2015 --paired`, since sets drawn anew for each place left \
              them open.\n",
         );
     }
+    if is_of(Sampling::Growth) {
+        page.push_str(
+            "\nThose *over all places together* are judged by a third one, `bench overhead --paper sigrist2015 --growth`, since pairs left them open at each \
+             place.\n",
+        );
+    }
 }
 
-/// What was measured with pairs, in short. `runs` are all there were.
+/// What was measured with pairs, at each place or of all together, in short. `runs` are all there were.
 #[must_use]
 pub fn pairs_in_short(shares: &Shares, version: &str, (runs, link): (&[Run], &str)) -> String {
     let kept = runs.iter().filter(|run| run.kept).count();
+    let what = match shares.sampling {
+        Sampling::Anew | Sampling::Pairs => "Pairs",
+        Sampling::Growth => "Growth",
+    };
     format!(
-        "Pairs: {} sets for each place, vestal {version}, on the same machine. Of {} runs {kept} count. [The numbers behind each verdict]({link}).\n",
+        "{what}: {} sets for each place, vestal {version}, on the same machine. Of {} runs {kept} count. [The numbers behind each verdict]({link}).\n",
         shares.sets,
         runs.len()
     )
@@ -280,7 +297,7 @@ mod tests {
             machine: "a machine".to_owned(),
             interval_ns: 2_400_000_000,
             sets: 10,
-            paired: false,
+            sampling: Sampling::Anew,
             interrupted: false,
             variants: vec![vestal_result::bench::Variant {
                 name: "ftts/sigrist2015".to_owned(),
@@ -291,7 +308,7 @@ mod tests {
             claims: findings(Measured {
                 table: &table,
                 extrapolated: &[],
-                paired: false,
+                sampling: Sampling::Anew,
             }),
             cells,
             flight: Vec::new(),

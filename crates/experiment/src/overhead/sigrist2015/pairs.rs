@@ -23,11 +23,17 @@ use super::run::Place;
 use super::set::{Judge, SEED, Use, drawn_from};
 use vestal_core::Level;
 use vestal_result::claim::{Finding, Verdict};
+use vestal_result::shares::Sampling;
 use vestal_workload::TaskSet;
 use vestal_workload::generate::derived_seed;
 
-/// What sets of places drawn anew are derived from has three numbers, this has two.
-const STREAM: u64 = 0x7061_6972;
+/// What sets are derived from, so that those of one plan are not those of another. Of places drawn anew it has three numbers, here two.
+const fn stream(sampling: Sampling) -> u64 {
+    match sampling {
+        Sampling::Anew | Sampling::Pairs => 0x7061_6972,
+        Sampling::Growth => 0x6772_6f77,
+    }
+}
 
 /// After so many draws there are no further sets.
 const TRIES: u64 = 1_000_000;
@@ -42,10 +48,10 @@ struct Load {
 
 impl Load {
     /// The load with this number; `None` if it is none that counts.
-    fn drawn(permille: &[u32], index: u64) -> Result<Option<Self>, String> {
-        let seed = derived_seed(SEED, &[STREAM, index]);
+    fn drawn(plan: &Plan, index: u64) -> Result<Option<Self>, String> {
+        let seed = derived_seed(SEED, &[stream(plan.sampling), index]);
         let mut sets: Vec<TaskSet> = Vec::new();
-        for &one in permille {
+        for &one in plan.permille {
             let set = drawn_from(seed, (1, one))?;
             // Most draws end here: the first utilization is the lowest.
             let has = |level| set.tasks.iter().any(|task| task.criticality == level);
@@ -132,7 +138,7 @@ pub fn sets(
         if count == plan.sets || !goes_on() {
             break;
         }
-        let Some(load) = Load::drawn(plan.permille, index)? else {
+        let Some(load) = Load::drawn(plan, index)? else {
             continue;
         };
         let fits = |group: &Vec<Load>| group.iter().all(|one| one.fits(&load));
@@ -160,28 +166,51 @@ pub fn sets(
     Ok(found)
 }
 
-/// Of which sets a claim is judged by pairs.
-pub const OF_PAIRS: &str =
-    " Of pairs of sets: more utilization is more tasks, and frames are as long.";
-
-/// The findings of both measurements. Where sets that are drawn anew decide nothing pairs have the word, and what the others say stands beside; where
-/// both decide both stand there.
+/// Of which sets a claim is judged, as the end of its text.
 #[must_use]
-pub fn with_pairs(own: &[Finding], pairs: &[Finding]) -> Vec<Finding> {
+pub const fn of_which(sampling: Sampling) -> &'static str {
+    match sampling {
+        Sampling::Anew => "",
+        Sampling::Pairs => {
+            " Of pairs of sets: more utilization is more tasks, and frames are as long."
+        }
+        Sampling::Growth => {
+            " Of pairs of sets, over all places together: more utilization is more tasks, and frames are as long."
+        }
+    }
+}
+
+/// The text of a claim without its end, and of which sets it is judged.
+#[must_use]
+pub fn split(claim: &str) -> (&str, Sampling) {
+    let others = [Sampling::Pairs, Sampling::Growth].into_iter();
+    let mut found = others.filter_map(|one| Some((claim.strip_suffix(of_which(one))?, one)));
+    found.next().unwrap_or((claim, Sampling::Anew))
+}
+
+/// The findings of two measurements, the second of which was made for what the first left open. Where the first decides nothing the
+/// second has the word, and what the first says stands beside; where both decide both stand there.
+#[must_use]
+pub fn with_others(first: &[Finding], second: &[Finding]) -> Vec<Finding> {
     let mut all = Vec::new();
-    for own in own {
-        let of_pairs = |paired: &&Finding| paired.claim.strip_suffix(OF_PAIRS) == Some(&own.claim);
-        match (pairs.iter().find(of_pairs), own.verdict) {
+    for own in first {
+        let (text, sampling) = split(&own.claim);
+        let is_of_it = |other: &&Finding| split(&other.claim).0 == text;
+        let by = match sampling {
+            Sampling::Anew => "sets that are drawn anew for each place",
+            Sampling::Pairs | Sampling::Growth => "pairs of sets at each place",
+        };
+        match (second.iter().find(is_of_it), own.verdict) {
             (None, _) => all.push(own.clone()),
-            (Some(paired), Verdict::NotDecided) => all.push(Finding {
+            (Some(other), Verdict::NotDecided) => all.push(Finding {
                 numbers: format!(
-                    "{}. Beside, by sets that are drawn anew for each place ({}): {}",
-                    paired.numbers, own.verdict, own.numbers
+                    "{}. Beside, by {by} ({}): {}",
+                    other.numbers, own.verdict, own.numbers
                 ),
-                ..paired.clone()
+                ..other.clone()
             }),
-            (Some(paired), Verdict::Confirmed | Verdict::Refuted) => {
-                all.extend([own.clone(), paired.clone()]);
+            (Some(other), Verdict::Confirmed | Verdict::Refuted) => {
+                all.extend([own.clone(), other.clone()]);
             }
         }
     }
@@ -190,7 +219,7 @@ pub fn with_pairs(own: &[Finding], pairs: &[Finding]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::{PAIRED, PAIRED_QUICK};
+    use super::super::plan::{GROWTH, PAIRED, PAIRED_QUICK};
     use super::super::variant::Kind;
     use super::*;
     use std::sync::OnceLock;
@@ -301,6 +330,34 @@ mod tests {
                     let has = |tasks: &[TaskSpec]| tasks.iter().any(|t| t.criticality == level);
                     assert!(has(one) && has(added), "{number}");
                 }
+            }
+        }
+    }
+
+    /// The sets of growth are others, so that what pairs have shown says nothing of them; the lowest and the highest utilization of a number have the
+    /// same frame and tasks in common, too.
+    #[test]
+    fn growth_is_asked_of_sets_that_pairs_have_not() {
+        let found = all_sets(&GROWTH);
+        assert_eq!(found.len(), 4);
+        let shapes = |set: &TaskSet| set.tasks.iter().map(shape).collect::<Vec<_>>();
+        for (place, sets) in &found {
+            assert_eq!(sets.len(), 66);
+            let (_, of_pairs) = full().iter().find(|(known, _)| known == place).unwrap();
+            assert!(sets.iter().all(|set| !of_pairs.contains(set)), "{place:?}");
+        }
+        for number in 0..66 {
+            let [low_1, high_1, low_2, high_2] = [0, 1, 2, 3].map(|at: usize| &found[at].1[number]);
+            for (low, high) in [
+                (low_1, high_1),
+                (low_2, high_2),
+                (low_1, low_2),
+                (high_1, high_2),
+            ] {
+                assert_eq!(frame(low), frame(high));
+                assert!(low.tasks.len() < high.tasks.len());
+                let high = shapes(high);
+                assert!(shapes(low).iter().all(|one| high.contains(one)));
             }
         }
     }

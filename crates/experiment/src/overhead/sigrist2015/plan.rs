@@ -1,8 +1,9 @@
 //! How much is measured.
 
 use super::run::{Place, Platform};
-use super::variant::{FLIGHT, VARIANTS, Variant};
+use super::variant::{FLIGHT, Kind, VARIANTS, Variant};
 use std::time::Duration;
+use vestal_result::shares::Sampling;
 
 /// How much is measured, and how much is reckoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +14,8 @@ pub struct Plan {
     pub permille: &'static [u32],
     /// How many sets for each of both, and runs of each file.
     pub sets: u32,
-    /// Whether the sets of one number have tasks in common everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run them.
-    pub paired: bool,
+    /// Whether the sets of one number have tasks in common everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run those.
+    pub sampling: Sampling,
     /// How long a run of a drawn set takes.
     pub interval: Duration,
     /// The flight management system: on how many CPUs, and how long.
@@ -48,7 +49,7 @@ pub const FULL: Plan = Plan {
     permille: &[100, NORMAL, 400],
     // With eleven the interval of one of six medians exists; one of them may be lost.
     sets: 12,
-    paired: false,
+    sampling: Sampling::Anew,
     interval: Duration::from_millis(2400),
     flight: &[
         flight(Platform::Phi, 2),
@@ -83,7 +84,7 @@ pub const QUICK: Plan = Plan {
 /// fourth largest; a few that have no overrun may be missing. In a run each task that may overrun has at least six jobs.
 pub const PAIRED: Plan = Plan {
     sets: 22,
-    paired: true,
+    sampling: Sampling::Pairs,
     interval: Duration::from_millis(4800),
     flight: &[],
     extrapolated: &[],
@@ -97,6 +98,22 @@ pub const PAIRED_QUICK: Plan = Plan {
     sets: 2,
     interval: Duration::from_millis(400),
     ..PAIRED
+};
+
+/// Growth alone, of many sets, between the ends of both axes. The interval of the median of 66 values that is right with 99 % reaches from the
+/// 23rd to the 44th, and some 15 of them may be lost.
+pub const GROWTH: Plan = Plan {
+    permille: &[100, 400],
+    sets: 66,
+    sampling: Sampling::Growth,
+    ..PAIRED
+};
+
+/// A quick look at it.
+pub const GROWTH_QUICK: Plan = Plan {
+    sets: 2,
+    interval: Duration::from_millis(400),
+    ..GROWTH
 };
 
 impl Plan {
@@ -128,9 +145,12 @@ impl Plan {
             Place::Drawn { .. } => VARIANTS,
             Place::Flight { .. } => FLIGHT,
         };
-        let each = all.iter();
-        each.filter(|variant| variant.is_of_paper || !self.paired)
-            .collect()
+        let each = all.iter().filter(|variant| match self.sampling {
+            Sampling::Anew => true,
+            Sampling::Pairs => variant.is_of_paper,
+            Sampling::Growth => variant.is_of_paper && variant.kind == Kind::Frames,
+        });
+        each.collect()
     }
 
     /// Everything that is reckoned.
@@ -177,6 +197,7 @@ mod tests {
         };
         let both = ["ftts/sigrist2015", "pedf-vd/sigrist2015"];
         assert!(names(PAIRED).iter().all(|names| names == &both));
+        assert_eq!(names(GROWTH), vec![vec!["ftts/sigrist2015"]; 4]);
         assert!(
             names(FULL)
                 .iter()
@@ -188,7 +209,7 @@ mod tests {
     #[test]
     fn an_interval_has_whole_hyperperiods_of_every_chain() {
         for hyperperiod in [800, 600] {
-            for plan in [FULL, PAIRED] {
+            for plan in [FULL, PAIRED, GROWTH] {
                 assert_eq!(plan.interval.as_millis() % hyperperiod, 0);
             }
         }

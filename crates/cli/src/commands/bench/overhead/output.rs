@@ -100,6 +100,9 @@ pub(super) fn command(paper: &str, args: &BenchArgs) -> String {
     if args.paired {
         command.push_str(" --paired");
     }
+    if args.growth {
+        command.push_str(" --growth");
+    }
     if args.quick {
         command.push_str(" --quick");
     }

@@ -21,10 +21,12 @@ use crate::session::Session;
 use clap::Parser as _;
 use series::Series;
 use std::time::Duration;
-use vestal_experiment::overhead::journal::{Head, PAIRED_SHARES, SHARES};
+use vestal_experiment::overhead::journal::{GROWTH_SHARES, Head, PAIRED_SHARES, SHARES};
 use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
 use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
-use vestal_experiment::overhead::sigrist2015::plan::{FULL, PAIRED, PAIRED_QUICK, Plan, QUICK};
+use vestal_experiment::overhead::sigrist2015::plan::{
+    FULL, GROWTH, GROWTH_QUICK, PAIRED, PAIRED_QUICK, Plan, QUICK,
+};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_experiment::overhead::sigrist2015::variant::{Kind, VARIANTS, Variant};
@@ -36,12 +38,12 @@ use vestal_workload::TaskSet;
 const TOLERANCE_NS: u64 = 200_000;
 
 pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
-    let (plan, format) = match (args.paired, args.quick) {
-        (false, false) => (FULL, SHARES),
-        (false, true) => (QUICK, SHARES),
-        (true, false) => (PAIRED, PAIRED_SHARES),
-        (true, true) => (PAIRED_QUICK, PAIRED_SHARES),
+    let (full, quick, format) = match (args.paired, args.growth) {
+        (true, _) => (PAIRED, PAIRED_QUICK, PAIRED_SHARES),
+        (false, true) => (GROWTH, GROWTH_QUICK, GROWTH_SHARES),
+        (false, false) => (FULL, QUICK, SHARES),
     };
+    let plan = if args.quick { quick } else { full };
     let plan = plan.repeated(args.repetitions);
     let cpus = cpus(args)?;
     interrupt::watch()?;

@@ -1,0 +1,222 @@
+//! Growth of what FTTS takes, judged of all places together.
+//!
+//! Pairs of sets at each place leave it open where it is small beside how sets differ. Here each number of sets is one value, the mean over
+//! the other axis of what its own sets differ by, and there are three times as many. That is a weaker statement: what grows so may shrink
+//! at one of the places.
+
+use super::claims::{Answer, Claim, Measured, at_each, not_measured, of_paper, scheduler};
+use super::plan::GROWTH;
+use super::run::Place;
+use super::variant::Kind;
+use crate::number::as_f64;
+
+/// Along utilization *grows* is by at least so much of what the lowest one takes, where the highest is four times as large; the bound is
+/// ours. The paper says that overheads increase with the number of tasks, which is about proportional to utilization (section VII-A), so
+/// that it is a small part of what is claimed; with the bound 0 no measurement could refute what does not grow.
+const LEAST: f64 = 0.2;
+
+/// What is claimed of both axes, of pairs at each place, too.
+pub const WITH_CPUS: &str =
+    "What FTTS takes grows with the number of cores (Fig. 6): from 1 to 2 CPUs.";
+/// The same of the other one.
+pub const WITH_UTILIZATION: &str = "What FTTS takes grows with utilization: on 1 and on 2 CPUs.";
+
+/// What is judged of all places together.
+pub const CLAIMS: &[Claim] = &[
+    of_paper(WITH_CPUS, with_cpus),
+    of_paper(WITH_UTILIZATION, with_utilization),
+];
+
+/// By number the mean over pairs of places of `value`, which takes the share at the first and at the second place of a pair; numbers that
+/// have no run at one of them are left out.
+fn pooled(
+    m: Measured<'_>,
+    name: &str,
+    pairs: &[[Place; 2]],
+    value: impl Fn(f64, f64) -> f64,
+) -> Vec<f64> {
+    let each = pairs
+        .iter()
+        .map(|pair| pair.map(|place| m.table.shares(place, name, &scheduler)));
+    let each: Vec<_> = each.collect();
+    let of = |shares: &[(u32, f64)], number: u32| {
+        let mut all = shares.iter();
+        all.find(|(known, _)| *known == number)
+            .map(|(_, share)| *share)
+    };
+    let numbers = each
+        .first()
+        .map(|[first, _]| first.as_slice())
+        .unwrap_or_default();
+    let values = numbers.iter().filter_map(|&(number, _)| {
+        let differences = each
+            .iter()
+            .map(|[first, second]| Some(value(of(first, number)?, of(second, number)?)));
+        let sum = differences.sum::<Option<f64>>()?;
+        Some(sum / as_f64(pairs.len() as u64))
+    });
+    values.collect()
+}
+
+const fn place(cpus: u16, permille: u32) -> Place {
+    Place::Drawn { cpus, permille }
+}
+
+/// The lowest and the highest of some values, if they are two.
+fn ends<T: Copy + Ord>(all: &[T]) -> Option<[T; 2]> {
+    let (least, most) = (*all.iter().min()?, *all.iter().max()?);
+    (least < most).then_some([least, most])
+}
+
+const UP: (f64, f64) = (f64::MIN_POSITIVE, f64::INFINITY);
+
+fn with_cpus(m: Measured<'_>) -> Answer {
+    let variant = m.table.stands_for(Kind::Frames);
+    let (Some(variant), Some([few, many])) = (variant, ends(GROWTH.cpus)) else {
+        return not_measured(Kind::Frames.title());
+    };
+    let pairs: Vec<[Place; 2]> = GROWTH
+        .permille
+        .iter()
+        .map(|&permille| [place(few, permille), place(many, permille)])
+        .collect();
+    let values = pooled(m, variant.name, &pairs, |first, second| second - first);
+    let named = ["over all utilizations".to_owned()];
+    let (verdict, shown) = at_each(m, &named, vec![values], UP);
+    let numbers = format!(
+        "{}: more with {many} CPUs than with {few} by, in percent of the time, means of each number of sets: {shown}",
+        variant.name
+    );
+    (verdict, numbers)
+}
+
+fn with_utilization(m: Measured<'_>) -> Answer {
+    let variant = m.table.stands_for(Kind::Frames);
+    let (Some(variant), Some([low, high])) = (variant, ends(GROWTH.permille)) else {
+        return not_measured(Kind::Frames.title());
+    };
+    let pairs: Vec<[Place; 2]> = GROWTH
+        .cpus
+        .iter()
+        .map(|&cpus| [place(cpus, low), place(cpus, high)])
+        .collect();
+    let named = ["over all numbers of CPUs".to_owned()];
+    let answer = |factor: f64| {
+        let value = |first: f64, second: f64| second - factor * first;
+        let values = pooled(m, variant.name, &pairs, value);
+        at_each(m, &named, vec![values], UP)
+    };
+    let (verdict, shown) = answer(1.0 + LEAST);
+    let (_, plain) = answer(1.0);
+    let [low, high] = [low, high].map(|permille| f64::from(permille) / 1000.0);
+    let numbers = format!(
+        "{}: what it takes at U/m {high} minus {} of what it takes at U/m {low}, in percent of the time, means of each number of sets, where ours for growing is \
+         above 0: {shown}. Beside, the difference itself: {plain}",
+        variant.name,
+        1.0 + LEAST
+    );
+    (verdict, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claims::findings;
+    use super::super::made_up::{drawn, made, table_of};
+    use super::super::run::Run;
+    use super::*;
+    use vestal_result::claim::Finding;
+    use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
+    use vestal_result::shares::Sampling;
+
+    const FTTS: &str = "ftts/sigrist2015";
+
+    /// Of so many sets; what FTTS takes of number n at a place.
+    fn runs(sets: u32, nanos: impl Fn(u16, u32, u64) -> u64) -> Vec<Run> {
+        let places = [(1, 100), (1, 400), (2, 100), (2, 400)].into_iter();
+        let each = places.flat_map(|(cpus, permille)| {
+            let nanos = &nanos;
+            let run = move |number: u32| {
+                let nanos = nanos(cpus, permille, u64::from(number));
+                made(drawn(cpus, permille), number, FTTS, nanos)
+            };
+            (0..sets).map(run)
+        });
+        each.collect()
+    }
+
+    fn found(runs: Vec<Run>) -> [Finding; 2] {
+        let all = findings(Measured {
+            table: &table_of(runs),
+            extrapolated: &[],
+            sampling: Sampling::Growth,
+        });
+        all.try_into().unwrap()
+    }
+
+    fn verdicts(runs: Vec<Run>) -> [vestal_result::claim::Verdict; 2] {
+        found(runs).map(|one| one.verdict)
+    }
+
+    /// Sets differ by ten times what the number of CPUs and utilization change.
+    #[test]
+    fn growth_is_found_below_how_sets_differ_and_each_answer_is_given() {
+        let base = |n: u64| 1_000 + n * 100;
+        let up = runs(20, |cpus, permille, n| {
+            base(n) + 30 * u64::from(cpus) + u64::from(permille - 100) * base(n) / 1_000
+        });
+        assert_eq!(verdicts(up), [Confirmed, Confirmed]);
+        let down = runs(20, |cpus, permille, n| {
+            base(n) + 500 - 30 * u64::from(cpus) - u64::from(permille) / 10
+        });
+        assert_eq!(verdicts(down), [Refuted, Refuted]);
+        // Up and down by turns, and by as much as the bound or so.
+        let open = runs(20, |cpus, permille, n| {
+            let more = if n % 2 == 0 { 150 } else { 250 };
+            let grown = if permille == 400 {
+                base(n) * more / 1_000
+            } else {
+                0
+            };
+            base(n) + grown + if (n % 2 == 0) == (cpus == 2) { 40 } else { 0 }
+        });
+        assert_eq!(verdicts(open), [NotDecided, NotDecided]);
+        let few = runs(5, |cpus, permille, n| {
+            base(n) * u64::from(cpus) * u64::from(permille)
+        });
+        assert_eq!(verdicts(few), [NotDecided, NotDecided]);
+    }
+
+    /// By hand: what grows by a tenth is up for certain, and is not what growing is here.
+    #[test]
+    fn what_grows_by_less_than_a_fifth_is_refuted_and_its_difference_stands_beside() {
+        let runs = runs(
+            12,
+            |_, permille, _| if permille == 400 { 1_100 } else { 1_000 },
+        );
+        let [cpus, utilization] = found(runs);
+        assert_eq!((cpus.verdict, utilization.verdict), (Refuted, Refuted));
+        for words in [
+            "minus 1.2 of what it takes at U/m 0.1",
+            "-0.0100 (-0.0100 to -0.0100; refuted; 12 sets",
+            "Beside, the difference itself: over all numbers of CPUs 0.0100 (0.0100 to 0.0100; confirmed; 12 sets",
+        ] {
+            assert!(
+                utilization.numbers.contains(words),
+                "{words} is not in {utilization:?}"
+            );
+        }
+    }
+
+    /// A number that lacks one of its four runs is no value.
+    #[test]
+    fn numbers_without_all_their_runs_are_left_out() {
+        let mut runs = runs(14, |cpus, _, n| 1_000 + n + u64::from(cpus));
+        runs.retain(|run| run.number != 3 || run.place != drawn(2, 400));
+        for run in runs.iter_mut().filter(|run| run.number == 5) {
+            run.kept = run.place != drawn(1, 100);
+        }
+        for one in found(runs) {
+            assert!(one.numbers.contains("; 12 sets;"), "{one:?}");
+        }
+    }
+}
