@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Keeps a measurement in the documentation: scripts/keep-overhead.sh DIR
 #
-# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, with `--paired` or `--growth` or without, or has what `vestal bench sleeps --format json` says as
+# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, with `--paired`, `--growth` or `--alternatives` or without, or has what `vestal bench sleeps --format json` says as
 # sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile, or what `vestal bench barriers --format json` says as barriers.json. Copies
 # what was measured to docs/overhead or a folder of it, or to docs/sigrist2015/fig11, and writes
 # everything that follows from it anew: claims.md and the figures beside it, and the section with verdicts and tables in
@@ -18,8 +18,9 @@ elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ] && head -
     files=(runs.jsonl result.json) to="docs/overhead/missimer/$kind" about=cameras
 elif [ $# -eq 1 ] && [ -f "$1/runs.jsonl" ] && [ -f "$1/result.json" ]; then
     files=(runs.jsonl result.json) to=docs/overhead/sigrist2015 about=shares
-    if grep -q '"sampling": "pairs"' "$1/result.json"; then to=$to/paired; fi
-    if grep -q '"sampling": "growth"' "$1/result.json"; then to=$to/growth; fi
+    if grep -q '"measurement": "pairs"' "$1/result.json"; then to=$to/paired; fi
+    if grep -q '"measurement": "growth"' "$1/result.json"; then to=$to/growth; fi
+    if grep -q '"measurement": "alternatives"' "$1/result.json"; then to=$to/alternatives; fi
 elif [ $# -eq 1 ] && [ -f "$1/sleeps.json" ]; then
     files=(sleeps.json) to=docs/sigrist2015/fig11 about=sleeps
 elif [ $# -eq 1 ] && [ -f "$1/sleeps-busy.json" ]; then

@@ -427,6 +427,9 @@ pub(crate) struct BenchArgs {
     /// [default of --repetitions then: 66; with --quick 2]
     #[arg(long, conflicts_with = "paired")]
     pub(crate) growth: bool,
+    /// overhead of sigrist2015: every mechanism that `run` offers for both policies, at one utilization
+    #[arg(long, conflicts_with_all = ["paired", "growth"])]
+    pub(crate) alternatives: bool,
     /// overhead of missimer: what cameras are [default: pipe]
     #[arg(long, value_name = "pipe|pty|udp")]
     pub(crate) device: Option<String>,

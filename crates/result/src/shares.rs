@@ -22,9 +22,9 @@ pub struct Shares {
     pub interval_ns: u64,
     /// How many sets were wanted for each cell.
     pub sets: u32,
-    /// How the sets of one number belong together.
+    /// What of it was measured.
     #[serde(default)]
-    pub sampling: Sampling,
+    pub measurement: Measurement,
     /// Whether somebody stopped it.
     pub interrupted: bool,
     /// What was compared.
@@ -41,17 +41,19 @@ pub struct Shares {
     pub claims: Vec<Finding>,
 }
 
-/// How the sets of one number in all cells belong together, and what is asked of them.
+/// What is measured, of which sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sampling {
-    /// They have nothing in common.
+pub enum Measurement {
+    /// All figures, of sets that are drawn anew for each cell.
     #[default]
-    Anew,
-    /// They have tasks in common: what differs from cell to cell is told from set to set.
+    Shares,
+    /// What differs from cell to cell, told from set to set: those of one number have tasks in common in all cells.
     Pairs,
-    /// They do, and what differs is told of all cells together.
+    /// The same, told of all cells together.
     Growth,
+    /// What each alternative costs, of sets that are drawn anew.
+    Alternatives,
 }
 
 /// The runs of one variant with one kind of sets.

@@ -104,6 +104,7 @@ fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
         ("--device", args.device.is_some()),
         ("--paired", args.paired),
         ("--growth", args.growth),
+        ("--alternatives", args.alternatives),
         ("-o", args.directory.is_some()),
     ];
     match options.iter().find(|(_, given)| *given) {

@@ -361,11 +361,15 @@ fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
         ),
         (
             &["bench", "overhead", "--paper", "missimer", "--paired"],
-            "only --paper sigrist2015 has pairs",
+            "only --paper sigrist2015 has that",
         ),
         (
             &["bench", "overhead", "--paper", "missimer", "--growth"],
-            "only --paper sigrist2015 has pairs",
+            "only --paper sigrist2015 has that",
+        ),
+        (
+            &["bench", "overhead", "--paper", "missimer", "--alternatives"],
+            "only --paper sigrist2015 has that",
         ),
         (
             &["bench", "primitives", "--growth"],

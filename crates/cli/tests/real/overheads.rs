@@ -180,7 +180,7 @@ fn pairs_of_sets_are_measured_and_kept() {
     let done = measure();
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let document = done.json();
-    assert_eq!(document["sampling"], "pairs");
+    assert_eq!(document["measurement"], "pairs");
     let list = |key: &str| document[key].as_array().unwrap().clone();
     assert_eq!(list("claims").len(), 5);
     for key in ["flight", "alternatives", "mechanisms"] {
@@ -215,7 +215,7 @@ fn growth_is_measured_of_other_sets() {
     let done = vestal(&arguments);
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let document = done.json();
-    assert_eq!(document["sampling"], "growth");
+    assert_eq!(document["measurement"], "growth");
     let found: Vec<String> = document["cells"]
         .as_array()
         .unwrap()
@@ -246,6 +246,38 @@ fn growth_is_measured_of_other_sets() {
             .collect::<Vec<_>>(),
     );
     assert_eq!(of_pairs.exit, 2, "{}", of_pairs.stderr);
+}
+
+/// Every mechanism once, and a row for each in one table; a dispatcher of its own has the second CPU.
+#[test]
+fn each_alternative_is_measured_once() {
+    let done = vestal(
+        &"bench overhead --paper sigrist2015 --alternatives --quick --format json"
+            .split(' ')
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    let rows = document["alternatives"].as_array().unwrap();
+    assert_eq!(rows.len(), 16);
+    for row in rows {
+        let name = row["variant"].as_str().unwrap();
+        let has_own = name.ends_with("/own");
+        assert_eq!(row["cpus"], if has_own { 1 } else { 2 }, "{row}");
+        let cells = document["cells"].as_array().unwrap().iter();
+        let cell = cells
+            .clone()
+            .find(|cell| (&cell["variant"], &cell["cpus"]) == (&row["variant"], &row["cpus"]));
+        let cell = cell.unwrap_or_else(|| panic!("{name} was not run"));
+        assert_eq!(row["scheduler"].is_null(), cell["runs"] == 0, "{cell}");
+        // Of frame tables on two CPUs it would be a third one.
+        let is_asked = !(has_own && name.starts_with("ftts"));
+        assert_eq!(
+            !row["accepted"].as_array().unwrap().is_empty(),
+            is_asked,
+            "{row}"
+        );
+    }
 }
 
 /// What carries policies out, as far as it is measured.

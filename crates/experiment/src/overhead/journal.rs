@@ -27,6 +27,8 @@ pub const SHARES: &str = "vestal-shares/1";
 pub const PAIRED_SHARES: &str = "vestal-paired-shares/1";
 /// The same of growth.
 pub const GROWTH_SHARES: &str = "vestal-growth-shares/1";
+/// The same of alternatives.
+pub const ALTERNATIVES_SHARES: &str = "vestal-alternatives-shares/1";
 /// That of one of cameras.
 pub const CAMERAS: &str = "vestal-cameras/1";
 

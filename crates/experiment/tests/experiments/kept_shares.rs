@@ -11,25 +11,25 @@ use vestal_experiment::overhead::sigrist2015::charts;
 use vestal_experiment::overhead::sigrist2015::claims::{Measured, findings};
 use vestal_experiment::overhead::sigrist2015::page::{in_short, page, pairs_in_short};
 use vestal_experiment::overhead::sigrist2015::pairs::with_others;
-use vestal_experiment::overhead::sigrist2015::plan::{FULL, GROWTH, PAIRED, Plan};
+use vestal_experiment::overhead::sigrist2015::plan::{ALTERNATIVES, FULL, GROWTH, PAIRED, Plan};
 use vestal_experiment::overhead::sigrist2015::table::Table;
-use vestal_result::claim::Finding;
-use vestal_result::shares::{Sampling, ShareCell, Shares};
+use vestal_result::shares::{Measurement, ShareCell, Shares};
 
 pub(crate) const BEGIN: &str = "<!-- begin: shares, written by scripts/keep-overhead.sh -->\n";
 
 /// The plan, and the option that asks for it.
-const fn of_sampling(sampling: Sampling) -> (Plan, &'static str) {
-    match sampling {
-        Sampling::Anew => (FULL, ""),
-        Sampling::Pairs => (PAIRED, " --paired"),
-        Sampling::Growth => (GROWTH, " --growth"),
+const fn of_measurement(measurement: Measurement) -> (Plan, &'static str) {
+    match measurement {
+        Measurement::Shares => (FULL, ""),
+        Measurement::Pairs => (PAIRED, " --paired"),
+        Measurement::Growth => (GROWTH, " --growth"),
+        Measurement::Alternatives => (ALTERNATIVES, " --alternatives"),
     }
 }
 
 /// The command that measures so much.
 fn command(shares: &Shares) -> String {
-    let (plan, how) = of_sampling(shares.sampling);
+    let (plan, how) = of_measurement(shares.measurement);
     let repetitions = match shares.sets == plan.sets {
         true => String::new(),
         false => format!(" --repetitions {}", shares.sets),
@@ -54,7 +54,7 @@ fn kept(folder: &Path) -> (Shares, String, Table) {
         claims: findings(Measured {
             table: &table,
             extrapolated: &extrapolated,
-            sampling: shares.sampling,
+            measurement: shares.measurement,
         }),
         ..shares.clone()
     };
@@ -85,16 +85,16 @@ fn extrapolated(shares: &Shares) -> Vec<ShareCell> {
 /// The files of a measurement, beside its charts.
 const FILES: [&str; 3] = ["claims.md", "result.json", "runs.jsonl"];
 
-/// The page about pairs in a folder of this name, if any are kept: what they say of claims, and a line about them.
-fn pairs(name: &str, sampling: Sampling, machine: &str) -> (Vec<Finding>, String) {
+/// The page about a further measurement in a folder of this name, if one is kept: what was found, and a line about it.
+fn further(name: &str, measurement: Measurement, machine: &str) -> Option<(Shares, String)> {
     let folder = docs().join("overhead/sigrist2015").join(name);
     if !folder.exists() {
-        return (Vec::new(), String::new());
+        return None;
     }
     let (shares, version, table) = kept(&folder);
-    assert_eq!(shares.sampling, sampling);
+    assert_eq!(shares.measurement, measurement);
     // No quick look, and no more sets after others had been seen.
-    let (plan, _) = of_sampling(sampling);
+    let (plan, _) = of_measurement(measurement);
     let interval = plan.interval.as_nanos();
     assert_eq!(
         (shares.sets, u128::from(shares.interval_ns)),
@@ -107,7 +107,7 @@ fn pairs(name: &str, sampling: Sampling, machine: &str) -> (Vec<Finding>, String
     expect_files(&folder, FILES.map(str::to_owned).to_vec());
     let link = format!("overhead/sigrist2015/{name}/claims.md");
     let line = pairs_in_short(&shares, &version, (table.runs(), &link));
-    (shares.claims, format!("\n{line}"))
+    Some((shares, format!("\n{line}")))
 }
 
 #[test]
@@ -117,15 +117,26 @@ fn what_the_documentation_says_of_shares_follows_from_their_runs() {
         return expect_part(&docs().join("overhead.md"), BEGIN, NOTHING);
     }
     let (shares, version, table) = kept(&folder);
-    assert_eq!(shares.sampling, Sampling::Anew);
+    assert_eq!(shares.measurement, Measurement::Shares);
     let charts = charts::all(&table, &extrapolated(&shares));
     let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
-    let (of_pairs, about_pairs) = pairs("paired", Sampling::Pairs, &shares.machine);
-    let (of_growth, about_growth) = pairs("growth", Sampling::Growth, &shares.machine);
-    let shown = Shares {
-        claims: with_others(&with_others(&shares.claims, &of_pairs), &of_growth),
-        ..shares
-    };
+    let others = [
+        ("paired", Measurement::Pairs),
+        ("growth", Measurement::Growth),
+        ("alternatives", Measurement::Alternatives),
+    ];
+    let mut about = String::new();
+    let mut shown = shares;
+    for (name, measurement) in others {
+        let Some((other, line)) = further(name, measurement, &shown.machine) else {
+            continue;
+        };
+        about.push_str(&line);
+        shown.claims = with_others(&shown.claims, &other.claims);
+        if measurement == Measurement::Alternatives {
+            shown.alternatives = other.alternatives;
+        }
+    }
     let command = command(&shown);
     let whole = page(&shown, (&command, &version), &names);
     expect(&folder.join("claims.md"), &whole);
@@ -137,7 +148,7 @@ fn what_the_documentation_says_of_shares_follows_from_their_runs() {
     expect_part(
         &docs().join("overhead.md"),
         BEGIN,
-        &format!("\n{short}{about_pairs}{about_growth}\n"),
+        &format!("\n{short}{about}\n"),
     );
     for (name, chart) in &charts {
         expect(&folder.join(name), &chart.to_svg());

@@ -63,9 +63,13 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
         let failure = Failure::input("use --device", why);
         return Err(failure.with_help("leave it out"));
     }
-    for (given, option) in [(args.paired, "--paired"), (args.growth, "--growth")] {
+    for (given, option) in [
+        (args.paired, "--paired"),
+        (args.growth, "--growth"),
+        (args.alternatives, "--alternatives"),
+    ] {
         if given && experiment != Experiment::Shares {
-            let why = format!("only --paper {} has pairs", sigrist2015::NAME);
+            let why = format!("only --paper {} has that", sigrist2015::NAME);
             let failure = Failure::input(format!("use {option}"), why);
             return Err(failure.with_help("leave it out"));
         }

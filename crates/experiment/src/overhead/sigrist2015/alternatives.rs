@@ -1,7 +1,6 @@
 //! What each alternative costs in schedulability: how many drawn sets tests accept with its overheads.
 
 use super::plan::{ASKED_CPUS, NORMAL, Plan};
-use super::run::Place;
 use super::set::{Judge, drawn};
 use super::table::Table;
 use super::variant::{Kind, Variant};
@@ -82,20 +81,18 @@ pub fn alternatives(
     Ok(rows)
 }
 
-/// With the time that it took in the runs of as many CPUs at the utilization that claims speak of.
+/// With the time that it took in the runs of as many CPUs at the utilization that claims speak of; of what takes a CPU more in the runs of
+/// one CPU.
 fn row(variant: &'static Variant, cells: &[ShareCell]) -> Alternative {
-    let place = Place::Drawn {
-        cpus: ASKED_CPUS,
-        permille: NORMAL,
-    };
+    let cpus = ASKED_CPUS - variant.more_cpus.min(ASKED_CPUS - 1);
     let mut cells = cells.iter();
     let found = cells.find(|cell| {
-        let same = (cell.cpus, cell.utilization_permille) == (place.cpus(), place.permille());
+        let same = (cell.cpus, cell.utilization_permille) == (cpus, Some(NORMAL));
         same && cell.variant == variant.name && cell.runs > 0
     });
     Alternative {
         variant: variant.name.to_owned(),
-        cpus: ASKED_CPUS,
+        cpus,
         scheduler: found.map(|cell| cell.scheduler.mean),
         system: found.and_then(|cell| Some(cell.system?.mean)),
         accepted: Vec::new(),

@@ -14,7 +14,7 @@ use crate::number::as_f64;
 use crate::overhead::claims::inside;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
-use vestal_result::shares::{Sampling, ShareCell};
+use vestal_result::shares::{Measurement, ShareCell};
 use vestal_statistics::{Quartiles, median_interval};
 
 /// Of pEDF-VD what is *close to 0 %* takes at most so much of all its overhead; the threshold is ours.
@@ -27,8 +27,8 @@ pub struct Measured<'a> {
     pub table: &'a Table,
     /// What was reckoned for more CPUs.
     pub extrapolated: &'a [ShareCell],
-    /// How the sets of one number belong together.
-    pub sampling: Sampling,
+    /// What was measured.
+    pub measurement: Measurement,
 }
 
 /// What data say of a claim, and by which numbers.
@@ -97,15 +97,16 @@ const CLAIMS: &[Claim] = &[
 /// Every claim with what became of it; of pairs those that they are measured for.
 #[must_use]
 pub fn findings(measured: Measured<'_>) -> Vec<Finding> {
-    let all = match measured.sampling {
-        Sampling::Anew | Sampling::Pairs => CLAIMS,
-        Sampling::Growth => growth::CLAIMS,
+    let all = match measured.measurement {
+        Measurement::Shares | Measurement::Pairs => CLAIMS,
+        Measurement::Growth => growth::CLAIMS,
+        Measurement::Alternatives => &[],
     };
     let asked = all.iter();
-    let asked = asked.filter(|claim| claim.by_pairs || measured.sampling != Sampling::Pairs);
+    let asked = asked.filter(|claim| claim.by_pairs || measured.measurement != Measurement::Pairs);
     let all = asked.map(|claim| {
         let (verdict, numbers) = (claim.check)(measured);
-        let of_which = of_which(measured.sampling);
+        let of_which = of_which(measured.measurement);
         Finding {
             of: claim.of.to_owned(),
             claim: format!("{}{of_which}", claim.text),
@@ -148,7 +149,7 @@ fn called_in(m: Measured<'_>, place: Place, variant: &str) -> String {
         .collect();
     let mean = kept.iter().sum::<f64>() / as_f64(kept.len().max(1) as u64);
     let all = f64::from(place.cpus());
-    match m.sampling != Sampling::Anew && !kept.is_empty() && mean < all {
+    match m.measurement != Measurement::Shares && !kept.is_empty() && mean < all {
         true => format!("{} (tasks on {mean:.1} of them)", called(place)),
         false => called(place),
     }
@@ -182,7 +183,7 @@ pub fn at_each(
         let verdict = inside(interval, low, high);
         let bound = if low > f64::NEG_INFINITY { low } else { high };
         let resolution = match (median, interval) {
-            (Some(median), Some((from, to))) if m.sampling != Sampling::Anew => {
+            (Some(median), Some((from, to))) if m.measurement != Measurement::Shares => {
                 // The end of the interval that lies toward the bound.
                 let end = if median > bound { from } else { to };
                 let resolution = (median - end).abs();

@@ -127,7 +127,7 @@ fn verdicts(table: &Table, extrapolated: &[ShareCell]) -> Vec<Verdict> {
     let found = findings(Measured {
         table,
         extrapolated,
-        sampling: Sampling::Anew,
+        measurement: Measurement::Shares,
     });
     assert!(found.iter().all(|finding| !finding.numbers.is_empty()));
     found.into_iter().map(|finding| finding.verdict).collect()
@@ -219,7 +219,7 @@ fn what_is_extrapolated_is_shown_and_decides_nothing() {
         let found = findings(Measured {
             table: &table,
             extrapolated: cells,
-            sampling: Sampling::Anew,
+            measurement: Measurement::Shares,
         });
         for index in EXTRAPOLATED {
             assert_eq!(found[index].verdict, NotDecided);
@@ -235,7 +235,7 @@ fn what_is_extrapolated_is_shown_and_decides_nothing() {
     let found = findings(Measured {
         table: &table,
         extrapolated: &same,
-        sampling: Sampling::Anew,
+        measurement: Measurement::Shares,
     });
     assert!(
         found[EXTRAPOLATED[0]].numbers.starts_with("not measured"),
@@ -282,7 +282,7 @@ fn without_the_papers_mechanism_ours_stands_for_it_but_not_in_dominance_and_tabl
     let found = findings(Measured {
         table: &Table::of(runs),
         extrapolated: &[],
-        sampling: Sampling::Anew,
+        measurement: Measurement::Shares,
     });
     let of = |words: &str| {
         found
@@ -318,7 +318,7 @@ fn changed(table: &Table, mut change: impl FnMut(&mut Run)) -> Vec<Finding> {
     findings(Measured {
         table: &Table::of(runs),
         extrapolated: &[],
-        sampling: Sampling::Anew,
+        measurement: Measurement::Shares,
     })
 }
 
@@ -385,7 +385,7 @@ fn a_full_measurement_less_a_run_of_each_place_decides() {
     let found = findings(Measured {
         table: &Table::of(runs),
         extrapolated: &[],
-        sampling: Sampling::Anew,
+        measurement: Measurement::Shares,
     });
     let found = of(&found, "FTTS takes more than pEDF-VD");
     assert_eq!(found.verdict, Confirmed, "{found:?}");
@@ -421,7 +421,7 @@ fn of_pairs(table: &Table) -> Vec<Finding> {
     findings(Measured {
         table,
         extrapolated: &[],
-        sampling: Sampling::Pairs,
+        measurement: Measurement::Pairs,
     })
 }
 
@@ -432,7 +432,7 @@ fn pairs_have_the_word_where_sets_drawn_anew_decide_nothing() {
     assert_eq!(pairs.len(), 5);
     for paired in &pairs {
         assert_eq!(paired.verdict, Confirmed);
-        assert_eq!(split(&paired.claim).1, Sampling::Pairs, "{paired:?}");
+        assert_eq!(split(&paired.claim).1, Measurement::Pairs, "{paired:?}");
     }
     let few = like_the_paper().runs().to_vec();
     let few = Table::of(few.into_iter().filter(|run| run.number < 5).collect());
@@ -441,18 +441,18 @@ fn pairs_have_the_word_where_sets_drawn_anew_decide_nothing() {
     assert_eq!(both.len(), CLAIMS.len());
     for (both, own) in both.iter().zip(&own) {
         match split(&both.claim) {
-            (claim, Sampling::Pairs) => {
+            (claim, Measurement::Pairs) => {
                 assert_eq!((claim, both.verdict), (own.claim.as_str(), Confirmed));
                 assert!(both.numbers.contains("(not decided): "), "{both:?}");
                 assert!(both.numbers.ends_with(&own.numbers));
             }
-            (_, Sampling::Anew | Sampling::Growth) => assert_eq!(both, own),
+            (_, _) => assert_eq!(both, own),
         }
     }
     let replaced = |all: &[Finding]| {
         let of_pairs = all
             .iter()
-            .filter(|one| split(&one.claim).1 == Sampling::Pairs);
+            .filter(|one| split(&one.claim).1 == Measurement::Pairs);
         of_pairs.count()
     };
     assert_eq!(replaced(&both), 5);

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use vestal_result::claim::Finding;
     use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
-    use vestal_result::shares::Sampling;
+    use vestal_result::shares::Measurement;
 
     const FTTS: &str = "ftts/sigrist2015";
 
@@ -148,7 +148,7 @@ mod tests {
         let all = findings(Measured {
             table: &table_of(runs),
             extrapolated: &[],
-            sampling: Sampling::Growth,
+            measurement: Measurement::Growth,
         });
         all.try_into().unwrap()
     }

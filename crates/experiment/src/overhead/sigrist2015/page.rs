@@ -1,12 +1,12 @@
 //! The page about what was measured: verdicts, figures, tables.
 
 use super::pairs::split;
-use super::plan::{GROWTH, PAIRED, Plan};
+use super::plan::{ASKED_CPUS, GROWTH, PAIRED, Plan};
 use super::run::Run;
 use super::variant::{Kind, variant};
 use crate::number::as_f64;
 use std::fmt::Write as _;
-use vestal_result::shares::{Accepted, Alternative, PerCpuShare, Sampling, ShareCell, Shares};
+use vestal_result::shares::{Accepted, Alternative, Measurement, PerCpuShare, ShareCell, Shares};
 
 const EXTRAPOLATED: &str = "What is *extrapolated* was not run: the costs of an event on the most CPUs that were measured, times the events of \
      simulations of the sets; it decides no claim.";
@@ -20,6 +20,10 @@ const AT_EACH_PLACE: &str = "Where tasks run is the policy's: by first fit pEDF-
 
 const OVER_ALL: &str = "Only the paper's mechanism for FTTS runs them. Judged is the growth that pairs had left open at each place, of sets that those \
      have not, and of all places together: what grows so may shrink at one of them.";
+
+const OF_ALTERNATIVES: &str = "Every mechanism that `vestal run` offers for both policies, by the same sets at one utilization; each row differs from one \
+     above it in one thing. A dispatcher on a CPU of its own is measured with the second one, so that its tasks have one: the paper's threads on one CPU stand beside. \
+     What its threads take on their own CPU is in the parts as far as workers wait for it, and not in *system*.";
 
 const RESOLUTION: &str = "*Resolution* is how far from its bound a median had to lie, by how values spread, to be certain on which side it is: smaller \
      differences could not be told.";
@@ -44,10 +48,11 @@ fn of_pairs(shares: &Shares, (plan, judged): (Plan, &str)) -> String {
 pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]) -> String {
     let mut page = String::new();
     let seconds = as_f64(shares.interval_ns) / 1e9;
-    let (what, how) = match shares.sampling {
-        Sampling::Anew => ("Fig. 6 to 8, 10, 12 and Table II", EXTRAPOLATED.to_owned()),
-        Sampling::Pairs => ("pairs of sets", of_pairs(shares, (PAIRED, AT_EACH_PLACE))),
-        Sampling::Growth => ("growth", of_pairs(shares, (GROWTH, OVER_ALL))),
+    let (what, how) = match shares.measurement {
+        Measurement::Shares => ("Fig. 6 to 8, 10, 12 and Table II", EXTRAPOLATED.to_owned()),
+        Measurement::Pairs => ("pairs of sets", of_pairs(shares, (PAIRED, AT_EACH_PLACE))),
+        Measurement::Growth => ("growth", of_pairs(shares, (GROWTH, OVER_ALL))),
+        Measurement::Alternatives => ("alternatives", OF_ALTERNATIVES.to_owned()),
     };
     let _ = writeln!(
         page,
@@ -59,8 +64,10 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
     if shares.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
     }
-    page.push_str("\n## Claims\n\n");
-    verdicts(&mut page, shares);
+    if !shares.claims.is_empty() {
+        page.push_str("\n## Claims\n\n");
+        verdicts(&mut page, shares);
+    }
     for finding in &shares.claims {
         let _ = writeln!(
             page,
@@ -69,17 +76,21 @@ pub fn page(shares: &Shares, (command, version): (&str, &str), charts: &[String]
         );
     }
     for kind in Kind::ALL {
-        if kind == Kind::Deadlines && shares.sampling == Sampling::Growth {
+        if kind == Kind::Deadlines && shares.measurement == Measurement::Growth {
             continue;
         }
         let _ = writeln!(page, "\n## {}: shares in percent\n", kind.title());
         cells(&mut page, &shares.cells, kind);
     }
-    if shares.sampling == Sampling::Anew {
+    if shares.measurement == Measurement::Shares {
         page.push_str("\n## Table II: the flight management system, shares in percent\n\n");
         cells(&mut page, &shares.flight, Kind::Frames);
+    }
+    if !shares.alternatives.is_empty() || shares.measurement == Measurement::Shares {
         page.push_str("\n## What each alternative costs\n\n");
         alternatives(&mut page, &shares.alternatives);
+    }
+    if !charts.is_empty() {
         page.push_str("\n## Figures\n\n");
     }
     for chart in charts {
@@ -131,17 +142,17 @@ fn verdicts(page: &mut String, shares: &Shares) {
             finding.of, finding.claim, finding.verdict
         );
     }
-    let is_of = |wanted: Sampling| {
+    let is_of = |wanted: Measurement| {
         let mut all = shares.claims.iter();
-        shares.sampling == Sampling::Anew && all.any(|one| split(&one.claim).1 == wanted)
+        shares.measurement == Measurement::Shares && all.any(|one| split(&one.claim).1 == wanted)
     };
-    if is_of(Sampling::Pairs) {
+    if is_of(Measurement::Pairs) {
         page.push_str(
             "\nThose *of pairs* are judged by another measurement, `bench overhead --paper sigrist2015 --paired`, since sets drawn anew for each place left \
              them open.\n",
         );
     }
-    if is_of(Sampling::Growth) {
+    if is_of(Measurement::Growth) {
         page.push_str(
             "\nThose *over all places together* are judged by a third one, `bench overhead --paper sigrist2015 --growth`, since pairs left them open at each \
              place.\n",
@@ -153,9 +164,11 @@ fn verdicts(page: &mut String, shares: &Shares) {
 #[must_use]
 pub fn pairs_in_short(shares: &Shares, version: &str, (runs, link): (&[Run], &str)) -> String {
     let kept = runs.iter().filter(|run| run.kept).count();
-    let what = match shares.sampling {
-        Sampling::Anew | Sampling::Pairs => "Pairs",
-        Sampling::Growth => "Growth",
+    let what = match shares.measurement {
+        Measurement::Shares => "Shares",
+        Measurement::Pairs => "Pairs",
+        Measurement::Growth => "Growth",
+        Measurement::Alternatives => "Alternatives",
     };
     format!(
         "{what}: {} sets for each place, vestal {version}, on the same machine. Of {} runs {kept} count. [The numbers behind each verdict]({link}).\n",
@@ -217,14 +230,14 @@ fn alternatives(page: &mut String, all: &[Alternative]) {
         .collect();
     points.sort_unstable();
     points.dedup();
-    let Some(cpus) = all.first().map(|one| one.cpus) else {
+    if all.is_empty() {
         page.push_str("Not measured.\n");
         return;
-    };
+    }
     let _ = writeln!(
         page,
-        "Time in percent at U/m = 0.2 on {cpus} CPUs; sets for {cpus} CPUs that the policy's test accepts without overheads, with the mean \
-         and with the largest of each as measured here, in percent of those drawn.\n"
+        "Time in percent at U/m = 0.2; sets for {ASKED_CPUS} CPUs that the policy's test accepts without overheads, with the mean and with the largest of each as \
+         measured here, in percent of those drawn; `-` where it was not measured.\n"
     );
     let columns: Vec<String> = points
         .iter()
@@ -232,7 +245,7 @@ fn alternatives(page: &mut String, all: &[Alternative]) {
         .collect();
     let _ = writeln!(
         page,
-        "| variant | scheduler | system | {} |\n|---|---|---|{}",
+        "| variant | CPUs | scheduler | system | {} |\n|---|---|---|---|{}",
         columns.join(" | "),
         "---|".repeat(columns.len())
     );
@@ -246,8 +259,9 @@ fn alternatives(page: &mut String, all: &[Alternative]) {
         let accepted: Vec<String> = accepted.collect();
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} |",
             one.variant,
+            one.cpus,
             percent(one.scheduler),
             percent(one.system),
             accepted.join(" | ")
@@ -297,7 +311,7 @@ mod tests {
             machine: "a machine".to_owned(),
             interval_ns: 2_400_000_000,
             sets: 10,
-            sampling: Sampling::Anew,
+            measurement: Measurement::Shares,
             interrupted: false,
             variants: vec![vestal_result::bench::Variant {
                 name: "ftts/sigrist2015".to_owned(),
@@ -308,7 +322,7 @@ mod tests {
             claims: findings(Measured {
                 table: &table,
                 extrapolated: &[],
-                sampling: Sampling::Anew,
+                measurement: Measurement::Shares,
             }),
             cells,
             flight: Vec::new(),
@@ -341,7 +355,7 @@ mod tests {
             "| drawn | 8 | 0.2 | ftts/spin *extrapolated* | 1 (0) |",
             "| drawn | 2 | 0.2 | pedf-vd/manager | 1 (0) | 0.0200 |",
             "U/m 0.4: without, mean, max |",
-            "| ftts/spin | 0.1230 | - | 50.0, 25.0, 12.5 |",
+            "| ftts/spin | 2 | 0.1230 | - | 50.0, 25.0, 12.5 |",
             "| ftts/sigrist2015 | not measured: why not |",
             "![ftts-over-cpus.svg](ftts-over-cpus.svg)",
         ] {

@@ -23,15 +23,15 @@ use super::run::Place;
 use super::set::{Judge, SEED, Use, drawn_from};
 use vestal_core::Level;
 use vestal_result::claim::{Finding, Verdict};
-use vestal_result::shares::Sampling;
+use vestal_result::shares::Measurement;
 use vestal_workload::TaskSet;
 use vestal_workload::generate::derived_seed;
 
 /// What sets are derived from, so that those of one plan are not those of another. Of places drawn anew it has three numbers, here two.
-const fn stream(sampling: Sampling) -> u64 {
-    match sampling {
-        Sampling::Anew | Sampling::Pairs => 0x7061_6972,
-        Sampling::Growth => 0x6772_6f77,
+const fn stream(measurement: Measurement) -> u64 {
+    match measurement {
+        Measurement::Shares | Measurement::Pairs | Measurement::Alternatives => 0x7061_6972,
+        Measurement::Growth => 0x6772_6f77,
     }
 }
 
@@ -49,7 +49,7 @@ struct Load {
 impl Load {
     /// The load with this number; `None` if it is none that counts.
     fn drawn(plan: &Plan, index: u64) -> Result<Option<Self>, String> {
-        let seed = derived_seed(SEED, &[stream(plan.sampling), index]);
+        let seed = derived_seed(SEED, &[stream(plan.measurement), index]);
         let mut sets: Vec<TaskSet> = Vec::new();
         for &one in plan.permille {
             let set = drawn_from(seed, (1, one))?;
@@ -168,13 +168,13 @@ pub fn sets(
 
 /// Of which sets a claim is judged, as the end of its text.
 #[must_use]
-pub const fn of_which(sampling: Sampling) -> &'static str {
-    match sampling {
-        Sampling::Anew => "",
-        Sampling::Pairs => {
+pub const fn of_which(measurement: Measurement) -> &'static str {
+    match measurement {
+        Measurement::Shares | Measurement::Alternatives => "",
+        Measurement::Pairs => {
             " Of pairs of sets: more utilization is more tasks, and frames are as long."
         }
-        Sampling::Growth => {
+        Measurement::Growth => {
             " Of pairs of sets, over all places together: more utilization is more tasks, and frames are as long."
         }
     }
@@ -182,10 +182,10 @@ pub const fn of_which(sampling: Sampling) -> &'static str {
 
 /// The text of a claim without its end, and of which sets it is judged.
 #[must_use]
-pub fn split(claim: &str) -> (&str, Sampling) {
-    let others = [Sampling::Pairs, Sampling::Growth].into_iter();
+pub fn split(claim: &str) -> (&str, Measurement) {
+    let others = [Measurement::Pairs, Measurement::Growth].into_iter();
     let mut found = others.filter_map(|one| Some((claim.strip_suffix(of_which(one))?, one)));
-    found.next().unwrap_or((claim, Sampling::Anew))
+    found.next().unwrap_or((claim, Measurement::Shares))
 }
 
 /// The findings of two measurements, the second of which was made for what the first left open. Where the first decides nothing the
@@ -194,11 +194,13 @@ pub fn split(claim: &str) -> (&str, Sampling) {
 pub fn with_others(first: &[Finding], second: &[Finding]) -> Vec<Finding> {
     let mut all = Vec::new();
     for own in first {
-        let (text, sampling) = split(&own.claim);
+        let (text, measurement) = split(&own.claim);
         let is_of_it = |other: &&Finding| split(&other.claim).0 == text;
-        let by = match sampling {
-            Sampling::Anew => "sets that are drawn anew for each place",
-            Sampling::Pairs | Sampling::Growth => "pairs of sets at each place",
+        let by = match measurement {
+            Measurement::Shares | Measurement::Alternatives => {
+                "sets that are drawn anew for each place"
+            }
+            Measurement::Pairs | Measurement::Growth => "pairs of sets at each place",
         };
         match (second.iter().find(is_of_it), own.verdict) {
             (None, _) => all.push(own.clone()),

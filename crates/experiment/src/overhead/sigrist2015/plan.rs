@@ -1,9 +1,9 @@
 //! How much is measured.
 
 use super::run::{Place, Platform};
-use super::variant::{FLIGHT, Kind, VARIANTS, Variant};
+use super::variant::{self, FLIGHT, Kind, VARIANTS, Variant};
 use std::time::Duration;
-use vestal_result::shares::Sampling;
+use vestal_result::shares::Measurement;
 
 /// How much is measured, and how much is reckoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct Plan {
     pub permille: &'static [u32],
     /// How many sets for each of both, and runs of each file.
     pub sets: u32,
-    /// Whether the sets of one number have tasks in common everywhere ([`pairs`](super::pairs)); only the paper's mechanisms run those.
-    pub sampling: Sampling,
+    /// What is measured, of which sets.
+    pub measurement: Measurement,
     /// How long a run of a drawn set takes.
     pub interval: Duration,
     /// The flight management system: on how many CPUs, and how long.
@@ -49,7 +49,7 @@ pub const FULL: Plan = Plan {
     permille: &[100, NORMAL, 400],
     // With eleven the interval of one of six medians exists; one of them may be lost.
     sets: 12,
-    sampling: Sampling::Anew,
+    measurement: Measurement::Shares,
     interval: Duration::from_millis(2400),
     flight: &[
         flight(Platform::Phi, 2),
@@ -84,7 +84,7 @@ pub const QUICK: Plan = Plan {
 /// fourth largest; a few that have no overrun may be missing. In a run each task that may overrun has at least six jobs.
 pub const PAIRED: Plan = Plan {
     sets: 22,
-    sampling: Sampling::Pairs,
+    measurement: Measurement::Pairs,
     interval: Duration::from_millis(4800),
     flight: &[],
     extrapolated: &[],
@@ -105,11 +105,30 @@ pub const PAIRED_QUICK: Plan = Plan {
 pub const GROWTH: Plan = Plan {
     permille: &[100, 400],
     sets: 66,
-    sampling: Sampling::Growth,
+    measurement: Measurement::Growth,
     ..PAIRED
 };
 
+/// Everything there is to choose, at the utilization for each CPU that claims speak of.
+pub const ALTERNATIVES: Plan = Plan {
+    permille: &[NORMAL],
+    measurement: Measurement::Alternatives,
+    flight: &[],
+    extrapolated: &[],
+    ..FULL
+};
+
 /// A quick look at it.
+pub const ALTERNATIVES_QUICK: Plan = Plan {
+    sets: 1,
+    interval: QUICK.interval,
+    asked_sets: QUICK.asked_sets,
+    asked: QUICK.asked,
+    costs: QUICK.costs,
+    ..ALTERNATIVES
+};
+
+/// A quick look at growth.
 pub const GROWTH_QUICK: Plan = Plan {
     sets: 2,
     interval: Duration::from_millis(400),
@@ -145,12 +164,34 @@ impl Plan {
             Place::Drawn { .. } => VARIANTS,
             Place::Flight { .. } => FLIGHT,
         };
-        let each = all.iter().filter(|variant| match self.sampling {
-            Sampling::Anew => true,
-            Sampling::Pairs => variant.is_of_paper,
-            Sampling::Growth => variant.is_of_paper && variant.kind == Kind::Frames,
-        });
-        each.collect()
+        let of_paper = |kind: Option<Kind>| {
+            let all = all.iter().filter(|variant| variant.is_of_paper);
+            all.filter(move |variant| kind.is_none_or(|kind| variant.kind == kind))
+        };
+        match self.measurement {
+            Measurement::Shares => all.iter().collect(),
+            Measurement::Pairs => of_paper(None).collect(),
+            Measurement::Growth => of_paper(Some(Kind::Frames)).collect(),
+            // A dispatcher of its own is compared with none where it has the second CPU.
+            Measurement::Alternatives => match place.cpus() {
+                1 => of_paper(None)
+                    .chain(variant::ALTERNATIVES.iter().filter(|one| one.more_cpus > 0))
+                    .collect(),
+                _ => self
+                    .asked_variants()
+                    .filter(|one| one.more_cpus == 0)
+                    .collect(),
+            },
+        }
+    }
+
+    /// What tests are asked about with the costs of.
+    pub fn asked_variants(&self) -> impl Iterator<Item = &'static Variant> {
+        let more = match self.measurement {
+            Measurement::Alternatives => variant::ALTERNATIVES,
+            Measurement::Shares | Measurement::Pairs | Measurement::Growth => &[],
+        };
+        VARIANTS.iter().chain(more)
     }
 
     /// Everything that is reckoned.
@@ -198,6 +239,14 @@ mod tests {
         let both = ["ftts/sigrist2015", "pedf-vd/sigrist2015"];
         assert!(names(PAIRED).iter().all(|names| names == &both));
         assert_eq!(names(GROWTH), vec![vec!["ftts/sigrist2015"]; 4]);
+        let [one, two] = names(ALTERNATIVES).try_into().unwrap();
+        let own = ["ftts/sigrist2015/own", "pedf-vd/sigrist2015/own"];
+        assert_eq!(one, [both, own].concat());
+        assert_eq!(
+            two.len(),
+            VARIANTS.len() + variant::ALTERNATIVES.len() - own.len()
+        );
+        assert!(own.iter().all(|own| !two.contains(own)));
         assert!(
             names(FULL)
                 .iter()

@@ -150,6 +150,19 @@ pub const VARIANTS: &[Variant] = &[
     row("pedf-vd/sigrist2015", Kind::Deadlines, &["--mechanism", "sigrist2015"], "partitioned EDF-VD by the threads of the paper").of_paper(),
 ];
 
+/// What else there is to choose for both policies, as much of it as differs from the first of its kind in one thing.
+#[rustfmt::skip]
+pub const ALTERNATIVES: &[Variant] = &[
+    row("ftts/spin/tsc", Kind::Frames, &["--barrier", "spin", "--clock", "tsc"], "frames, barriers that spin, instants by the time stamp counter"),
+    row("ftts/sigrist2015/spin", Kind::Frames, &["--mechanism", "sigrist2015", "--barrier", "spin"], "the paper's threads, barriers that spin").of_paper(),
+    row("ftts/sigrist2015/distributed", Kind::Frames, &["--mechanism", "sigrist2015", "--set", "sub-frame-init=distributed"], "the paper's threads, a worker of each CPU begins its sub-frames").of_paper(),
+    row(OWN, Kind::Frames, &["--mechanism", "sigrist2015", "--set", "dispatcher=own"], "the paper's threads, the dispatcher on a CPU of its own").of_paper().on_one_more_cpu(),
+    row("pedf-vd/manager/two-queues", Kind::Deadlines, &["--monitor", "manager", "--set", "queues=2"], "a manager dispatches, a queue of ready jobs for each mode"),
+    row("pedf-vd/manager/deferred", Kind::Deadlines, &["--monitor", "manager", "--termination", "deferred"], "a manager dispatches, stopped jobs end when nothing else is to be done"),
+    row("pedf-vd/sigrist2015/immediate", Kind::Deadlines, &["--mechanism", "sigrist2015", "--termination", "immediate"], "by the threads of the paper, stopped jobs end at once").of_paper(),
+    row("pedf-vd/sigrist2015/own", Kind::Deadlines, &["--mechanism", "sigrist2015", "--set", "dispatcher=own"], "by the threads of the paper, dispatchers on a CPU of their own").of_paper().on_one_more_cpu(),
+];
+
 /// What runs the flight management system (Table II): ours, and the paper's threads with the dispatcher on the first worker's CPU and
 /// on a CPU of its own, for which `--cpus` has one entry more.
 #[rustfmt::skip]
@@ -167,7 +180,7 @@ pub const OWN: &str = "ftts/sigrist2015/own";
 /// The variant of this name.
 #[must_use]
 pub fn variant(name: &str) -> Option<&'static Variant> {
-    let mut all = VARIANTS.iter().chain(FLIGHT);
+    let mut all = VARIANTS.iter().chain(ALTERNATIVES).chain(FLIGHT);
     all.find(|variant| variant.name == name)
 }
 
@@ -178,9 +191,15 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_those_of_ours_come_first() {
-        for table in [VARIANTS, FLIGHT] {
+        let all = [VARIANTS, ALTERNATIVES].concat();
+        for table in [&all, FLIGHT] {
             let names: BTreeSet<_> = table.iter().map(|variant| variant.name).collect();
             assert_eq!(names.len(), table.len());
+        }
+        for variant in ALTERNATIVES {
+            // What has the same options is the same, under another name.
+            let mut others = all.iter().filter(|one| one.name != variant.name);
+            assert!(others.all(|one| (one.kind, one.options) != (variant.kind, variant.options)));
         }
         for kind in Kind::ALL {
             let first = VARIANTS.iter().find(|variant| variant.kind == kind);

@@ -97,11 +97,14 @@ pub(super) fn show(
 /// The command with everything that changes what is measured.
 pub(super) fn command(paper: &str, args: &BenchArgs) -> String {
     let mut command = format!("vestal bench overhead --paper {paper}");
-    if args.paired {
-        command.push_str(" --paired");
-    }
-    if args.growth {
-        command.push_str(" --growth");
+    for (given, option) in [
+        (args.paired, " --paired"),
+        (args.growth, " --growth"),
+        (args.alternatives, " --alternatives"),
+    ] {
+        if given {
+            command.push_str(option);
+        }
     }
     if args.quick {
         command.push_str(" --quick");

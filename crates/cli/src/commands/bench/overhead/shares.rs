@@ -21,11 +21,13 @@ use crate::session::Session;
 use clap::Parser as _;
 use series::Series;
 use std::time::Duration;
-use vestal_experiment::overhead::journal::{GROWTH_SHARES, Head, PAIRED_SHARES, SHARES};
+use vestal_experiment::overhead::journal::{
+    ALTERNATIVES_SHARES, GROWTH_SHARES, Head, PAIRED_SHARES, SHARES,
+};
 use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
 use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
 use vestal_experiment::overhead::sigrist2015::plan::{
-    FULL, GROWTH, GROWTH_QUICK, PAIRED, PAIRED_QUICK, Plan, QUICK,
+    ALTERNATIVES, ALTERNATIVES_QUICK, FULL, GROWTH, GROWTH_QUICK, PAIRED, PAIRED_QUICK, Plan, QUICK,
 };
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::table::Table;
@@ -38,10 +40,11 @@ use vestal_workload::TaskSet;
 const TOLERANCE_NS: u64 = 200_000;
 
 pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
-    let (full, quick, format) = match (args.paired, args.growth) {
-        (true, _) => (PAIRED, PAIRED_QUICK, PAIRED_SHARES),
-        (false, true) => (GROWTH, GROWTH_QUICK, GROWTH_SHARES),
-        (false, false) => (FULL, QUICK, SHARES),
+    let (full, quick, format) = match (args.paired, args.growth, args.alternatives) {
+        (true, _, _) => (PAIRED, PAIRED_QUICK, PAIRED_SHARES),
+        (_, true, _) => (GROWTH, GROWTH_QUICK, GROWTH_SHARES),
+        (_, _, true) => (ALTERNATIVES, ALTERNATIVES_QUICK, ALTERNATIVES_SHARES),
+        (false, false, false) => (FULL, QUICK, SHARES),
     };
     let plan = if args.quick { quick } else { full };
     let plan = plan.repeated(args.repetitions);
@@ -200,9 +203,10 @@ fn asked(
         return Ok((Vec::new(), Vec::new()));
     }
     let primitives = real::primitives(is_quick, output)?;
-    let progress = Progress::new(output, "mechanisms", VARIANTS.len() as u64);
+    let count = plan.asked_variants().count() as u64;
+    let progress = Progress::new(output, "mechanisms", count);
     let (mut mechanisms, mut rows) = (Vec::new(), Vec::new());
-    for (done, variant) in (1..).zip(VARIANTS) {
+    for (done, variant) in (1..).zip(plan.asked_variants()) {
         let Some(found) = cost(variant, &primitives, (plan, cpus), output)? else {
             break;
         };
@@ -248,11 +252,12 @@ fn cost(
         heartbeat_ns: variant.heartbeat_ns,
         costs: Vec::new(),
     };
-    let wanted = usize::from(set.platform.cpus);
+    let wanted = usize::from(set.platform.cpus + variant.more_cpus);
     let cpus = cpus.get(..wanted.min(cpus.len())).unwrap_or_default();
-    if has_frames && cpus.len() < wanted {
-        let why = "it needs two CPUs of the machine, and there is one for it";
-        mechanism.not_run = Some(why.to_owned());
+    if wanted > 1 && cpus.len() < wanted {
+        let there_are = cpus.len().max(1);
+        let why = format!("it needs {wanted} CPUs of the machine, and {there_are} may be used");
+        mechanism.not_run = Some(why);
         return Ok(Some(mechanism));
     }
     let by = (costs::OVERRUNS, 1, plan.costs);
@@ -274,13 +279,15 @@ fn cost(
 mod tests {
     use super::*;
     use crate::args::Format;
-    use vestal_experiment::overhead::sigrist2015::variant::FLIGHT;
+    use vestal_experiment::overhead::sigrist2015::variant::{
+        ALTERNATIVES as ALTERNATIVES_OF, FLIGHT,
+    };
 
     /// Each row is options of `run`; what this version does not carry out is refused with words, and is no bug.
     #[test]
     fn every_row_of_variants_is_a_command() {
         let output = Output::new(Format::Json);
-        for variant in VARIANTS.iter().chain(FLIGHT) {
+        for variant in VARIANTS.iter().chain(ALTERNATIVES_OF).chain(FLIGHT) {
             let set =
                 costs::set(variant.kind == Kind::Frames).unwrap_or_else(|f| panic!("{}", f.why));
             let by = ("lo", 1, Duration::from_millis(1));

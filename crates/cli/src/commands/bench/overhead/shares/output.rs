@@ -18,7 +18,7 @@ use vestal_experiment::overhead::sigrist2015::table::Table;
 use vestal_experiment::plot::Chart;
 use vestal_result::Format;
 use vestal_result::bench::{Mechanism, Variant};
-use vestal_result::shares::{Alternative, Sampling, ShareCell, Shares};
+use vestal_result::shares::{Alternative, Measurement, ShareCell, Shares};
 
 /// Everything that was measured and reckoned.
 pub(super) struct Found {
@@ -33,10 +33,10 @@ pub(super) struct Found {
 
 /// Prints everything, and writes it into the directory if there is one.
 pub(super) fn show(found: Found, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let charts: Vec<(String, Chart)> = match found.plan.sampling {
-        Sampling::Anew => charts::all(&found.table, &found.extrapolated),
+    let charts: Vec<(String, Chart)> = match found.plan.measurement {
+        Measurement::Shares => charts::all(&found.table, &found.extrapolated),
         // The figures of the paper are of other sets.
-        Sampling::Pairs | Sampling::Growth => Vec::new(),
+        Measurement::Pairs | Measurement::Growth | Measurement::Alternatives => Vec::new(),
     };
     let document = document(found);
     output.human(&human(&document, output));
@@ -60,7 +60,7 @@ fn document(found: Found) -> Shares {
     let claims = findings(Measured {
         table: &found.table,
         extrapolated: &found.extrapolated,
-        sampling: found.plan.sampling,
+        measurement: found.plan.measurement,
     });
     let cells = found.table.cells().into_iter();
     let (drawn, flight): (Vec<ShareCell>, Vec<ShareCell>) =
@@ -86,7 +86,7 @@ fn document(found: Found) -> Shares {
         machine: real::machine(),
         interval_ns: nanos(found.plan.interval),
         sets: found.plan.sets,
-        sampling: found.plan.sampling,
+        measurement: found.plan.measurement,
         interrupted: found.interrupted,
         variants,
         cells: [drawn, found.extrapolated].concat(),

@@ -17,7 +17,7 @@ use vestal_experiment::overhead::sigrist2015::plan::Plan;
 use vestal_experiment::overhead::sigrist2015::run::{Place, Run};
 use vestal_experiment::overhead::sigrist2015::set::{Judge, Use, sets};
 use vestal_experiment::overhead::sigrist2015::variant::Variant;
-use vestal_result::shares::Sampling;
+use vestal_result::shares::Measurement;
 use vestal_workload::TaskSet;
 
 /// Which variants were refused with which sets, and why: what cannot be run with one may be with others.
@@ -85,9 +85,11 @@ impl Series {
     /// Runs what is not there yet, until all is, or somebody stops it.
     pub(super) fn run(&mut self, judge: &mut Judge<'_>, output: &Output) -> Result<(), Failure> {
         let most = u16::try_from(self.cpus.len().max(1)).unwrap_or(u16::MAX);
-        let drawn = match self.plan.sampling {
-            Sampling::Anew => self.unrelated(judge, most, output)?,
-            Sampling::Pairs | Sampling::Growth => self.pairs(judge, most)?,
+        let drawn = match self.plan.measurement {
+            Measurement::Shares | Measurement::Alternatives => {
+                self.unrelated(judge, most, output)?
+            }
+            Measurement::Pairs | Measurement::Growth => self.pairs(judge, most)?,
         };
         let each = drawn
             .iter()
