@@ -105,8 +105,21 @@ pub struct Alternative {
     pub scheduler: Option<f64>,
     /// System overhead there.
     pub system: Option<f64>,
+    /// What is lost in each frame of a table with two levels, of o (Table I): to begin it, and for both sub-frames with their barriers; null where there are no
+    /// frames, or it was not measured.
+    #[serde(default)]
+    pub frame: Option<FrameOverhead>,
     /// By utilization; none where there are no costs of it that tests take.
     pub accepted: Vec<Accepted>,
+}
+
+/// What is lost in each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FrameOverhead {
+    /// By the means of its parts.
+    pub mean_ns: u64,
+    /// By the largest of each.
+    pub max_ns: u64,
 }
 
 /// How many drawn sets a test accepts.

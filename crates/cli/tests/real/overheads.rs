@@ -152,7 +152,7 @@ fn shares_of_the_time_are_measured_and_kept() {
             assert_eq!(all > 0.0, count("runs") == 1, "{cell}");
         }
     }
-    assert_eq!(list("claims").len(), 14);
+    assert_eq!(list("claims").len(), 15);
     for name in ["claims.md", "result.json"] {
         assert!(folder.join(name).exists(), "{name}");
     }
@@ -233,7 +233,7 @@ fn growth_is_measured_of_other_sets() {
     assert_eq!(found, ["1 100", "1 400", "2 100", "2 400"].map(at));
     let claims = document["claims"].as_array().unwrap();
     assert!(
-        claims.len() == 2 && claims.iter().all(|one| one["verdict"] == "not-decided"),
+        claims.len() == 4 && claims.iter().all(|one| one["verdict"] == "not-decided"),
         "{claims:?}"
     );
     let of_pairs = vestal(
@@ -277,6 +277,11 @@ fn each_alternative_is_measured_once() {
             is_asked,
             "{row}"
         );
+        let frame = &row["frame"];
+        let has_frames = is_asked && name.starts_with("ftts");
+        assert_eq!(!frame.is_null(), has_frames, "{row}");
+        let of = |key: &str| frame[key].as_u64().unwrap_or(0);
+        assert!(of("mean_ns") <= of("max_ns"), "{row}");
     }
 }
 

@@ -104,5 +104,5 @@ impl Across {
 
 const RULES: &str = "\n\
 The figures rest on different sets. What the largest difference of two curves may be follows from the intervals of all points, four\n\
-standard errors to each side. *Grows* is confirmed if each figure's interval lies above that of the one before, and refuted if one\n\
-lies below. Data and plots are those of the figures.\n";
+standard errors to each side. *Grows as printed* is confirmed if each figure's interval lies above that of the one before and\n\
+around what is printed for it, and refuted if one lies below or elsewhere. Data and plots are those of the figures.\n";

@@ -59,17 +59,14 @@ pub(super) fn at_most_apart(
             numbers: NO_POINT.to_owned(),
         };
     };
-    let (from, to) = (printed - AS_MUCH, printed + AS_MUCH);
+    let from = printed - AS_MUCH;
     let shares = view.shares(above).into_iter();
     let room: Vec<String> = shares
         .filter(|(_, share)| share.low > from)
         .map(|(x, _)| format!("{x}"))
         .collect();
     Checked {
-        verdict: verdict::from_evidence(
-            largest.low > from && largest.high < to,
-            largest.high < from || largest.low > to,
-        ),
+        verdict: as_printed(largest, printed),
         numbers: format!(
             "{above} is most above {below} at {at}, by {:.2} %; the largest difference is {}; {above} certainly accepts more \
              than {:.1} % of the sets, as a difference of that size takes, at {}; ours for the {:.1} % of the paper is \
@@ -86,8 +83,21 @@ pub(super) fn at_most_apart(
     }
 }
 
-/// By how much `above` is most above `below` grows from each view to the next; they rest on different sets.
-pub(super) fn farther_apart(views: &[View<'_>], (above, below): (&str, &str)) -> Checked {
+/// Whether a share of which this is known is as printed.
+fn as_printed(known: Interval, printed: f64) -> Verdict {
+    let (from, to) = (printed - AS_MUCH, printed + AS_MUCH);
+    verdict::from_evidence(
+        known.low > from && known.high < to,
+        known.high < from || known.low > to,
+    )
+}
+
+/// By how much `above` is most above `below` grows from each view to the next, and is what is printed for each; they rest on different sets.
+pub(super) fn farther_apart(
+    views: &[View<'_>],
+    (above, below): (&str, &str),
+    printed: &[f64],
+) -> Checked {
     let each = views.iter().map(|view| Apart::of(view, above, below));
     let each: Option<Vec<Apart>> = each.collect();
     let Some(each) = each else {
@@ -100,15 +110,19 @@ pub(super) fn farther_apart(views: &[View<'_>], (above, below): (&str, &str)) ->
         let (before, after) = (pair[0].largest, pair[1].largest);
         verdict::from_evidence(after.low > before.high, after.high < before.low)
     });
+    let sizes = each
+        .iter()
+        .zip(printed)
+        .map(|(apart, &printed)| as_printed(apart.largest, printed));
     let words = each.iter().map(|apart| {
         let (by, at) = (100.0 * apart.by, apart.at);
         format!("{by:.2} % at {at} ({})", range(apart.largest))
     });
     let words: Vec<String> = words.collect();
     Checked {
-        verdict: verdict::all(steps),
+        verdict: verdict::all(steps.chain(sizes)),
         numbers: format!(
-            "{above} is most above {below} by {}",
+            "{above} is most above {below} by {}; ours for as printed is within {AS_MUCH}",
             words.join(", then by ")
         ),
     }
@@ -135,11 +149,7 @@ pub(super) fn shares_are(
     let each = printed.iter().map(|&(x, share)| {
         let (yes, sets) = found(x);
         let interval = Interval::of_share(yes, sets);
-        let (from, to) = (share - AS_MUCH, share + AS_MUCH);
-        let verdict = verdict::from_evidence(
-            interval.low > from && interval.high < to,
-            interval.high < from || interval.low > to,
-        );
+        let verdict = as_printed(interval, share);
         let words = format!(
             "{} at {x} (paper: {:.0} %; {:.2} to {:.2} % in general)",
             percent((yes, sets)),

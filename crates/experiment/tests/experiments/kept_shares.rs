@@ -65,10 +65,12 @@ fn kept(folder: &Path) -> (Shares, String, Table) {
         ..of.clone()
     };
     assert_eq!(rest(&shares), rest(&again), "result.json is of these runs");
-    assert_eq!(shares.claims.len(), again.claims.len());
-    for (then, now) in shares.claims.iter().zip(&again.claims) {
+    // A claim that was not asked then may have come; what was found of the others is what it was.
+    for then in &shares.claims {
+        let mut all = again.claims.iter();
+        let now = all.find(|now| now.claim.starts_with(&then.claim));
+        let now = now.unwrap_or_else(|| panic!("{then:?} is gone"));
         assert_eq!((&then.of, then.verdict), (&now.of, now.verdict));
-        assert!(now.claim.starts_with(&then.claim), "{then:?}");
     }
     if shares.claims != again.claims {
         let text = serde_json::to_string_pretty(&again).unwrap();

@@ -7,7 +7,7 @@ use super::variant::{Kind, Variant};
 use crate::costs::{Statistic, overheads};
 use vestal_analysis::Overheads;
 use vestal_result::bench::Mechanism;
-use vestal_result::shares::{Accepted, Alternative, ShareCell};
+use vestal_result::shares::{Accepted, Alternative, FrameOverhead, ShareCell};
 
 /// An alternative with the overheads that tests take of it, mean and largest; none if it has no costs that they take.
 pub struct Asked {
@@ -42,7 +42,7 @@ pub fn alternatives(
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Alternative>, String> {
     let cells = table.cells();
-    let mut rows: Vec<Alternative> = asked.iter().map(|one| row(one.variant, &cells)).collect();
+    let mut rows: Vec<Alternative> = asked.iter().map(|one| row(one, &cells)).collect();
     for &permille in plan.asked {
         let mut counts = vec![
             Accepted {
@@ -83,7 +83,14 @@ pub fn alternatives(
 
 /// With the time that it took in the runs of as many CPUs at the utilization that claims speak of; of what takes a CPU more in the runs of
 /// one CPU.
-fn row(variant: &'static Variant, cells: &[ShareCell]) -> Alternative {
+fn row(asked: &Asked, cells: &[ShareCell]) -> Alternative {
+    let variant = asked.variant;
+    let has_frames = variant.kind == Kind::Frames;
+    // Of a table with two levels.
+    let of_frame = |costs: Overheads| {
+        let sub_frames = costs.sub_frame.as_nanos().saturating_mul(2);
+        costs.frame.as_nanos().saturating_add(sub_frames)
+    };
     let cpus = ASKED_CPUS - variant.more_cpus.min(ASKED_CPUS - 1);
     let mut cells = cells.iter();
     let found = cells.find(|cell| {
@@ -95,6 +102,13 @@ fn row(variant: &'static Variant, cells: &[ShareCell]) -> Alternative {
         cpus,
         scheduler: found.map(|cell| cell.scheduler.mean),
         system: found.and_then(|cell| Some(cell.system?.mean)),
+        frame: asked
+            .overheads
+            .filter(|_| has_frames)
+            .map(|[mean, max]| FrameOverhead {
+                mean_ns: of_frame(mean),
+                max_ns: of_frame(max),
+            }),
         accepted: Vec::new(),
     }
 }
@@ -122,6 +136,7 @@ mod tests {
         let mut judge = Judge::new(&registry);
         let large = Overheads {
             frame: Duration::from_millis(1000),
+            sub_frame: Duration::from_millis(20),
             job: Duration::from_millis(1000),
             ..Overheads::default()
         };
@@ -143,6 +158,9 @@ mod tests {
         }
         assert!((rows[0].scheduler.unwrap() - 70e-6).abs() < 1e-12);
         assert_eq!((rows[1].scheduler, rows[2].accepted.len()), (None, 0));
+        let frame = rows[0].frame.unwrap();
+        assert_eq!((frame.mean_ns, frame.max_ns), (0, 1_040_000_000));
+        assert_eq!((rows[1].frame, rows[2].frame), (None, None));
     }
 
     #[test]

@@ -4,12 +4,13 @@
 //! one claim are right together with 99 %. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is
 //! not decided. One place refutes, all confirm. What is extrapolated confirms and refutes nothing.
 
+use super::flight::{own_is_smaller, system_overhead};
 use super::growth::{self, WITH_CPUS, WITH_UTILIZATION};
 use super::pairs::of_which;
 use super::plan::NORMAL;
 use super::run::{Events, Place, Run};
 use super::table::{Table, Value};
-use super::variant::{Kind, OWN, SHARED, VARIANTS, Variant, part, variant};
+use super::variant::{Kind, OWN, SHARED, VARIANTS, Variant, part};
 use crate::number::as_f64;
 use crate::overhead::claims::inside;
 use crate::verdict;
@@ -92,6 +93,7 @@ const CLAIMS: &[Claim] = &[
     of_paper("What overruns of jobs take is close to 0.", near_zero).by_pairs(),
     of_paper("Flight management system: system overhead is above scheduler overhead with the dispatcher on a worker's CPU (Table II, Core i5).", |m| system_overhead(m, SHARED, true)),
     of_paper("Flight management system: it is smaller with the dispatcher on a CPU of its own (Table II, Xeon Phi).", |m| system_overhead(m, OWN, false)),
+    of_paper("Flight management system: system overhead is smaller with the dispatcher on a CPU of its own than on a worker's (Table II, read across).", own_is_smaller),
 ];
 
 /// Every claim with what became of it; of pairs those that they are measured for.
@@ -211,7 +213,9 @@ fn shares(table: &Table, places: &[Place], variant: &str, value: Value<'_>) -> V
     each.collect()
 }
 
-fn names(places: &[Place]) -> Vec<String> {
+/// What places are called.
+#[must_use]
+pub fn names(places: &[Place]) -> Vec<String> {
     places.iter().copied().map(called).collect()
 }
 
@@ -329,7 +333,8 @@ fn ours(m: Measured<'_>, kind: Kind, answer: impl Fn(&str) -> Answer) -> String 
 }
 
 /// The second minus the first, by number.
-fn differences(first: &[(u32, f64)], second: &[(u32, f64)]) -> Vec<f64> {
+#[must_use]
+pub fn differences(first: &[(u32, f64)], second: &[(u32, f64)]) -> Vec<f64> {
     let pairs = second.iter().filter_map(|(number, share)| {
         let (_, before) = first.iter().find(|(known, _)| known == number)?;
         Some(share - before)
@@ -548,46 +553,6 @@ fn near_zero(m: Measured<'_>) -> Answer {
         variant.name
     );
     (verdict, numbers)
-}
-
-/// Whether system overhead is above scheduler overhead, or below it, in runs of the flight management system; ours stands beside.
-fn system_overhead(m: Measured<'_>, name: &str, is_above: bool) -> Answer {
-    const OURS: &str = "ftts/spin";
-    let mut places = m.table.places();
-    places.retain(|place| place.permille().is_none());
-    let taken = |name: &str, place: Place| place.cpus() + variant(name).map_or(0, |v| v.more_cpus);
-    let runs = m.table.runs().iter();
-    let most = runs.map(|run| taken(&run.variant, run.place)).max();
-    let answer = |name: &str| -> Option<Answer> {
-        // Where there are too few CPUs for it nothing is claimed; a place where nothing counts is undecided.
-        let mut places = places.clone();
-        places.retain(|&place| Some(taken(name, place)) <= most);
-        let kept = |place: &Place| m.table.kept(*place, name).next().is_some();
-        let is_measured = places.iter().any(kept);
-        let values = places.iter().map(|&place| {
-            let runs = m.table.kept(place, name);
-            let more =
-                runs.map(|run| run.share(run.system.mean_ns) - run.share(run.scheduler.mean_ns));
-            more.collect()
-        });
-        let bounds = match is_above {
-            true => (f64::MIN_POSITIVE, f64::INFINITY),
-            false => (f64::NEG_INFINITY, -f64::MIN_POSITIVE),
-        };
-        is_measured.then(|| at_each(m, &names(&places), values.collect(), bounds))
-    };
-    let ours = answer(OURS).map_or_else(
-        || "ours was not measured".to_owned(),
-        |(_, shown)| format!("{OURS}, which has no dispatcher: {shown}"),
-    );
-    const WHAT: &str = "system minus scheduler overhead, in percent of the time";
-    match answer(name) {
-        Some((verdict, shown)) => (verdict, format!("{WHAT}; {name}: {shown}. Beside: {ours}")),
-        None => (
-            Verdict::NotDecided,
-            format!("{WHAT}; {name} was not measured. Beside: {ours}"),
-        ),
-    }
 }
 
 #[cfg(test)]

@@ -406,7 +406,11 @@ fn a_place_of_table_2_without_a_run_that_counts_is_not_decided() {
         (run.place, run.kept) = (place, false);
     }
     let table = with(like_the_paper(), late);
-    for words in ["Table II, Core i5", "Table II, Xeon Phi"] {
+    for words in [
+        "Table II, Core i5",
+        "Table II, Xeon Phi",
+        "Table II, read across",
+    ] {
         let all = changed(&table, |_| ());
         let found = of(&all, words);
         assert_eq!(found.verdict, NotDecided, "{found:?}");
@@ -464,6 +468,13 @@ fn pairs_have_the_word_where_sets_drawn_anew_decide_nothing() {
         assert!(both.contains(one), "{one:?}");
     }
     assert_eq!(with_others(&own, &[]), own);
+    // What was not asked before stands at the end.
+    let new = Finding {
+        claim: format!("Another one.{}", of_which(Measurement::Growth)),
+        ..own[0].clone()
+    };
+    let more = with_others(&own, std::slice::from_ref(&new));
+    assert_eq!((more.len(), more.last()), (own.len() + 1, Some(&new)));
 }
 
 /// Where there is one CPU to measure on.

@@ -9,6 +9,7 @@ pub mod alternatives;
 pub mod charts;
 pub mod claims;
 pub mod extrapolate;
+pub mod flight;
 pub mod growth;
 pub mod page;
 pub mod pairs;

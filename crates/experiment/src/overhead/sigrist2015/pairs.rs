@@ -216,6 +216,9 @@ pub fn with_others(first: &[Finding], second: &[Finding]) -> Vec<Finding> {
             }
         }
     }
+    let texts: Vec<&str> = first.iter().map(|own| split(&own.claim).0).collect();
+    let is_new = |other: &&Finding| !texts.contains(&split(&other.claim).0);
+    all.extend(second.iter().filter(is_new).cloned());
     all
 }
 

@@ -1,7 +1,7 @@
 //! All runs, by place and variant, and what they come to.
 
 use super::run::{PerCpu, Place, Run};
-use super::variant::{FLIGHT, Kind, VARIANTS, Variant};
+use super::variant::{ALTERNATIVES, FLIGHT, Kind, VARIANTS, Variant};
 use crate::number::as_f64;
 use vestal_result::shares::{PerCpuShare, ShareCell};
 use vestal_statistics::Quartiles;
@@ -96,11 +96,11 @@ impl Table {
     pub fn cells(&self) -> Vec<ShareCell> {
         let places = self.places().into_iter();
         let cells = places.flat_map(|place| {
-            let variants = match place {
-                Place::Drawn { .. } => VARIANTS,
-                Place::Flight { .. } => FLIGHT,
+            let (variants, more) = match place {
+                Place::Drawn { .. } => (VARIANTS, ALTERNATIVES),
+                Place::Flight { .. } => (FLIGHT, &[][..]),
             };
-            let variants = variants.iter();
+            let variants = variants.iter().chain(more);
             variants.filter_map(move |variant| self.cell(place, variant))
         });
         cells.collect()
@@ -174,6 +174,15 @@ mod tests {
         let names: Vec<&str> = cell.parts.0.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, Kind::Frames.parts());
         assert!(!cell.extrapolated && cell.system.is_some());
+    }
+
+    /// What nobody ran has no cell.
+    #[test]
+    fn alternatives_have_cells_where_they_were_run() {
+        let of = |name: &str| made(drawn(2, 200), 0, name, 100);
+        let table = table_of(vec![of("ftts/spin/tsc"), of("ftts/spin")]);
+        let names: Vec<String> = table.cells().into_iter().map(|cell| cell.variant).collect();
+        assert_eq!(names, ["ftts/spin", "ftts/spin/tsc"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::names::VERSION;
 use crate::output::{Output, Style};
+use crate::quantity::short;
 use crate::real;
 use crate::table::Grid;
 use vestal_experiment::overhead::sigrist2015::NAME;
@@ -122,7 +123,11 @@ fn human(document: &Shares, output: &Output) -> String {
         Some(format!("  {}: {why}\n", variant.name))
     });
     section("Not measured", not_run.collect());
-    section("Claims", claims_grid(&document.claims, output));
+    let claims = match document.claims.is_empty() {
+        true => String::new(),
+        false => claims_grid(&document.claims, output),
+    };
+    section("Claims", claims);
     text
 }
 
@@ -166,6 +171,14 @@ fn alternatives(all: &[Alternative], output: &Output) -> String {
         .text("variant", |one| &one.variant)
         .number("scheduler", |one| percent(one.scheduler))
         .number("system", |one| percent(one.system))
+        .text("o of a frame", |one| match one.frame {
+            Some(found) => format!(
+                "{} on average, {} at most",
+                short(found.mean_ns),
+                short(found.max_ns)
+            ),
+            None => "-".to_owned(),
+        })
         .text("accepted", |one| {
             let each = one.accepted.iter().map(|found| {
                 let at = f64::from(found.utilization_permille) / 1000.0;
