@@ -139,8 +139,8 @@ fn a_job_of_level_a_that_waits_for_one_of_level_c_is_found_beyond_the_tolerance(
     assert_eq!(broken(&records, TOLERANCE), [delayed]);
 }
 
-/// A waits while C runs for as long as may be, and nobody for a while, and so on: together that is too long. It waits anew when it has begun, or
-/// its slot is over.
+/// A waits while C runs for as long as may be, and nobody for a while, and so on: together that is too long, also in one slot after the other.
+/// It waits anew when it has begun.
 #[test]
 fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
     let waits = |second: Vec<Record>| {
@@ -182,17 +182,53 @@ fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
     let (all, to) = (span(9), at(14));
     let what = Fault::Delays { waiting, all };
     assert_eq!(found, [Broken { to, what, ..delays }]);
-    // Its slot is over, and another one begins.
-    let over = stream(
-        &[
-            &[released(0, A), released(0, C), released(100, A)],
-            &ran(C, (26, 29), 3, false),
-            &ran(C, (31, 39), 8, false),
-            &ran(C, (100, 104), 4, false),
-        ],
-        105,
-    );
-    assert_eq!(broken(&over, TOLERANCE), []);
+    // Its slot is over, which is C's time, and another one begins.
+    let over = |second| {
+        stream(
+            &[
+                &[released(0, A), released(0, C), released(100, A)],
+                &ran(C, (26, 29), 3, false),
+                &ran(C, (31, 39), 8, false),
+                &ran(C, (100, 100 + second), second, false),
+            ],
+            105,
+        )
+    };
+    assert_eq!(broken(&over(2), TOLERANCE), []);
+    let (from, to, all) = (at(26), at(104), span(7));
+    let what = Fault::Delays { waiting, all };
+    let expected = Broken {
+        cpu: CPU,
+        from,
+        to,
+        what,
+    };
+    assert_eq!(broken(&over(4), TOLERANCE), [expected]);
+}
+
+/// B waits for C, then A has its slot, and B waits for C again: its wait went on.
+#[test]
+fn waits_for_lower_levels_add_up_where_a_higher_one_goes_first() {
+    let twice = |second| {
+        stream(
+            &[
+                &[released(94, B), released(94, C), released(100, A)],
+                &ran(C, (94, 97), 3, false),
+                &ran(A, (100, 120), 20, true),
+                &ran(C, (120, 120 + second), second, false),
+            ],
+            124,
+        )
+    };
+    assert_eq!(broken(&twice(2), TOLERANCE), []);
+    let (waiting, all) = (job(B, 0), span(6));
+    let delays = Broken {
+        cpu: CPU,
+        from: at(94),
+        to: at(123),
+        what: Fault::Delays { waiting, all },
+    };
+    assert_eq!(broken(&twice(3), TOLERANCE), [delays]);
 }
 
 /// A decision that comes late is no excuse: the slot begins when the table says so.
@@ -367,6 +403,23 @@ fn a_job_is_dropped_only_for_want_of_room() {
             what,
         };
         assert_eq!(broken(&early, TOLERANCE), [expected], "task {task}");
+        // The world says that, whose scheduler is to know of every release.
+        let why = DropReason::BacklogFull;
+        let (at, job) = (at(510), job(task, 5));
+        let what = What::Dropped { job, why };
+        let by_world = [Record { at, what }];
+        let (from, to, what) = (at, at, Fault::Dropped { job });
+        let expected = Broken {
+            cpu,
+            from,
+            to,
+            what,
+        };
+        let alone = stream(&[&all, &by_world], 520);
+        assert_eq!(broken(&alone, TOLERANCE), [expected], "task {task}");
+        // Of what the scheduler dropped a worker says that it has found it.
+        let found = stream(&[&all, &dropped(task, 5), &by_world], 520);
+        assert_eq!(broken(&found, TOLERANCE), [], "task {task}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fault::{Broken, Fault};
 use crate::record::{DomainId, Edge, Record, What};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use vestal_core::{
     BudgetOwner, CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Service, StopReason,
@@ -18,6 +18,8 @@ pub(super) enum Happening {
     Dropped(JobId),
     /// The same because there was no room, says the scheduler.
     NoRoom(JobId),
+    /// The same says the world, whose scheduler is to know of every release, and did not say so.
+    NotAsked(JobId),
     Begins(CpuId, JobId),
     Ends(CpuId, JobId),
     Charged(TaskId, Service),
@@ -57,6 +59,8 @@ pub(super) struct Collector {
     /// By domain the latest fact, which may be refused yet.
     told: BTreeMap<DomainId, (Instant, Fact)>,
     pieces: BTreeMap<JobId, Piece>,
+    /// What the scheduler dropped for want of room.
+    no_room: BTreeSet<JobId>,
     all: Collected,
 }
 
@@ -67,6 +71,7 @@ impl Collector {
             present: DomainId::FIRST,
             told: BTreeMap::new(),
             pieces: BTreeMap::new(),
+            no_room: BTreeSet::new(),
             all: Collected::default(),
         }
     }
@@ -95,7 +100,15 @@ impl Collector {
             What::Notice(Event::Dropped {
                 job,
                 why: DropReason::BacklogFull,
-            }) => self.add(at, Happening::NoRoom(job)),
+            }) => {
+                self.no_room.insert(job);
+                self.add(at, Happening::NoRoom(job));
+            }
+            // Else a worker found what the scheduler had dropped.
+            What::Dropped {
+                job,
+                why: DropReason::BacklogFull,
+            } if !self.no_room.contains(&job) => self.add(at, Happening::NotAsked(job)),
             What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => {
                 self.add(at, Happening::Dropped(job));
             }

@@ -112,18 +112,12 @@ impl<'a> Sweep<'a> {
             Happening::Dropped(job) => self.account.drop_job(job),
             Happening::NoRoom(job) => {
                 if !self.account.has_no_room(job) {
-                    let (cpu, from, to) = (self.account.home(job.task), at, at);
-                    let what = Fault::Dropped { job };
-                    note(
-                        &mut self.found,
-                        Broken {
-                            cpu,
-                            from,
-                            to,
-                            what,
-                        },
-                    );
+                    self.dropped_wrongly(at, job);
                 }
+                self.account.drop_job(job);
+            }
+            Happening::NotAsked(job) => {
+                self.dropped_wrongly(at, job);
                 self.account.drop_job(job);
             }
             Happening::Begins(cpu, job) => {
@@ -169,6 +163,20 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    fn dropped_wrongly(&mut self, at: Instant, job: JobId) {
+        let (cpu, from, to) = (self.account.home(job.task), at, at);
+        let what = Fault::Dropped { job };
+        note(
+            &mut self.found,
+            Broken {
+                cpu,
+                from,
+                to,
+                what,
+            },
+        );
+    }
+
     fn present(&mut self, now: Instant) -> Present {
         let mut wishes = Vec::with_capacity(self.slots.len());
         for (cpu, slot) in (0..=u16::MAX).map(CpuId).zip(&mut self.slots) {
@@ -210,14 +218,10 @@ impl<'a> Sweep<'a> {
         for (cpu, from, fault) in before {
             self.over(cpu, (from, now), fault);
         }
-        let running = &self.running;
-        let is_wanted = |job| {
-            let own = present.wishes.iter().any(|wish| wish.job == Some(job));
-            let global = present.chosen.contains(&(job.task, Some(job)));
-            own || global
-        };
-        let runs = |job| running.iter().flatten().any(|other| *other == job);
-        self.waits.keep(|job| is_wanted(job) && !runs(job));
+        let runs = |job| self.running.iter().flatten().any(|other| *other == job);
+        let account = &self.account;
+        // One that a higher level goes before waits on: what lower ones took of it stays taken.
+        self.waits.keep(|job| account.waits(job) && !runs(job));
     }
 
     const fn is_exact(&self) -> bool {
