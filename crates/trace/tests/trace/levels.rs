@@ -7,18 +7,18 @@ use vestal_testkit::short::{at, job, ns, span, task};
 use vestal_trace::replay::levels::{Broken, Fault, Found, check};
 use vestal_trace::{Format, Record, Trace, What};
 
-const CPU: CpuId = CpuId(0);
+pub(crate) const CPU: CpuId = CpuId(0);
 /// What is at most so long does not count.
-const TOLERANCE: u64 = 5;
+pub(crate) const TOLERANCE: u64 = 5;
 
 /// A with a slot of 30 in 100, B with 20 in 100, C with 50 in 200, and D.
-const A: u16 = 0;
-const B: u16 = 1;
-const C: u16 = 2;
+pub(crate) const A: u16 = 0;
+pub(crate) const B: u16 = 1;
+pub(crate) const C: u16 = 2;
 const D: u16 = 3;
 
 /// What is wrong with these records.
-fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
+pub(crate) fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
     let entry = |container, level, period, own| LevelledTask {
         task: task(level, period, &[own]),
         container,
@@ -57,13 +57,13 @@ fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
     found.broken
 }
 
-fn released(now: u64, task: u16) -> Record {
+pub(crate) fn released(now: u64, task: u16) -> Record {
     let job = job(task, now / 100);
     Record::fact(at(now), Fact::Released { job })
 }
 
 /// A job runs from then to then, and is charged so much; it is complete if `done`.
-fn ran(task: u16, (from, to): (u64, u64), amount: u64, done: bool) -> Vec<Record> {
+pub(crate) fn ran(task: u16, (from, to): (u64, u64), amount: u64, done: bool) -> Vec<Record> {
     let (cpu, job) = (CPU, job(task, from / 100));
     let why = StopReason::Preempted;
     let amount = ns(amount);
@@ -86,7 +86,7 @@ fn end(now: u64) -> Record {
 }
 
 /// All of them, in the order of time.
-fn stream(parts: &[&[Record]], until: u64) -> Vec<Record> {
+pub(crate) fn stream(parts: &[&[Record]], until: u64) -> Vec<Record> {
     let mut all = parts.concat();
     all.sort_by_key(|record| record.at);
     all.push(end(until));
@@ -204,31 +204,6 @@ fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
         what,
     };
     assert_eq!(broken(&over(4), TOLERANCE), [expected]);
-}
-
-/// B waits for C, then A has its slot, and B waits for C again: its wait went on.
-#[test]
-fn waits_for_lower_levels_add_up_where_a_higher_one_goes_first() {
-    let twice = |second| {
-        stream(
-            &[
-                &[released(94, B), released(94, C), released(100, A)],
-                &ran(C, (94, 97), 3, false),
-                &ran(A, (100, 120), 20, true),
-                &ran(C, (120, 120 + second), second, false),
-            ],
-            124,
-        )
-    };
-    assert_eq!(broken(&twice(2), TOLERANCE), []);
-    let (waiting, all) = (job(B, 0), span(6));
-    let delays = Broken {
-        cpu: CPU,
-        from: at(94),
-        to: at(123),
-        what: Fault::Delays { waiting, all },
-    };
-    assert_eq!(broken(&twice(3), TOLERANCE), [delays]);
 }
 
 /// A decision that comes late is no excuse: the slot begins when the table says so.

@@ -1,7 +1,7 @@
 //! What happened, out of records: in the order of instants, and what is wrong with starts, stops and charges alone.
 
 use super::fault::{Broken, Fault};
-use crate::record::{DomainId, Edge, Record, What};
+use crate::record::{DomainId, Edge, Mechanism, Record, What};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use vestal_core::{
@@ -27,6 +27,8 @@ pub(super) enum Happening {
     Left(CpuId, TaskId, Service),
     Ghost(CpuId, TaskId, Edge),
     Open(CpuId, bool),
+    /// The CPU is left to threads beside the run.
+    Yield(CpuId, Edge),
 }
 
 /// What a job does between a start and a stop.
@@ -126,6 +128,11 @@ impl Collector {
                 self.all.has_ghosts = true;
                 self.add(at, Happening::Ghost(cpu, task, edge));
             }
+            What::Overhead {
+                cpu,
+                mechanism: Mechanism::YIELD,
+                edge,
+            } => self.add(at, Happening::Yield(cpu, edge)),
             What::Gap { cpu, length } => {
                 self.all.gaps.push((cpu, at.saturating_sub(length), at));
             }

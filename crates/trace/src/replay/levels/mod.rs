@@ -10,7 +10,8 @@
 //! - **L2** no job runs on two CPUs, and no CPU runs two jobs, so that the time of a CPU is that of its levels and idle time;
 //! - **L3** each charge lies between a start and a stop of that job on that CPU, and all of them together are no more than that took;
 //! - **L4** a budget is used by its task's jobs and its ghost, once: what is left of it by this account is what the scheduler gave;
-//! - **L5** the shared domain is told that a CPU is open exactly while levels A and B do not want it;
+//! - **L5** the shared domain is told that a CPU is open exactly while levels A and B do not want it, and it is not left to threads beside
+//!   the run ([`crate::Mechanism::YIELD`]);
 //! - **L6** the scheduler drops a job for want of room only if as many of its task wait as may, or have budgets, and the world by itself
 //!   drops none, because the scheduler has to know of every release.
 //!

@@ -14,13 +14,20 @@ use vestal_core::{CpuId, Duration, Instant, JobId, TaskId};
 struct Present {
     /// By CPU.
     wishes: Vec<Wish>,
+    /// By CPU whether it is left to threads beside the run.
+    yields: Vec<bool>,
     /// The budgets of level C that are used, with their jobs.
     chosen: Vec<(TaskId, Option<JobId>)>,
 }
 
 impl Present {
     fn is_open(&self, cpu: usize) -> bool {
-        self.wishes.get(cpu).is_some_and(|wish| wish.job.is_none())
+        let is_free = self.wishes.get(cpu).is_some_and(|wish| wish.job.is_none());
+        is_free && !self.yields(cpu)
+    }
+
+    fn yields(&self, cpu: usize) -> bool {
+        self.yields.get(cpu).copied().unwrap_or(false)
     }
 
     /// Whose ghosts use up budgets.
@@ -40,6 +47,8 @@ pub(super) struct Sweep<'a> {
     slots: Vec<(Option<TaskId>, Instant)>,
     /// By CPU what the shared domain is told.
     told: Vec<bool>,
+    /// By CPU whether it is left to threads beside the run.
+    yields: Vec<bool>,
     /// By task, where its ghost is recorded.
     ghosts: Vec<Option<CpuId>>,
     /// What is wrong just now, and from when on.
@@ -63,6 +72,7 @@ impl<'a> Sweep<'a> {
             running: vec![Vec::new(); cpus],
             slots: vec![(None, Instant::EPOCH); cpus],
             told: vec![false; cpus],
+            yields: vec![false; cpus],
             ghosts: vec![None; account.tasks()],
             lasting: Vec::new(),
             waits: Waits::default(),
@@ -155,6 +165,11 @@ impl<'a> Sweep<'a> {
                     };
                 }
             }
+            Happening::Yield(cpu, edge) => {
+                if let Some(yields) = of_cpu(&mut self.yields, cpu) {
+                    *yields = edge == Edge::Begin;
+                }
+            }
             Happening::Open(cpu, open) => {
                 if let Some(told) = of_cpu(&mut self.told, cpu) {
                     *told = open;
@@ -185,9 +200,15 @@ impl<'a> Sweep<'a> {
             }
             wishes.push(self.account.wish(cpu, slot.0));
         }
-        let open = wishes.iter().filter(|wish| wish.job.is_none()).count();
-        let chosen = self.account.chosen(open);
-        Present { wishes, chosen }
+        let mut present = Present {
+            wishes,
+            yields: self.yields.clone(),
+            chosen: Vec::new(),
+        };
+        let cpus = 0..present.wishes.len();
+        let open = cpus.filter(|&cpu| present.is_open(cpu)).count();
+        present.chosen = self.account.chosen(open);
+        present
     }
 
     /// What is wrong from now on begins to last, and what is no more so ends.
@@ -256,6 +277,7 @@ impl<'a> Sweep<'a> {
                         faults.push((cpu, Fault::OutOfTurn { running }));
                     }
                 }
+                (None, _) if present.yields(cpu.index()) => {}
                 (None, Some(running)) => {
                     if let Some(waiting) = starved.next() {
                         faults.push((cpu, Fault::Delayed { running, waiting }));
