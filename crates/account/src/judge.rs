@@ -7,6 +7,7 @@ use super::exceeded::ExceededLog;
 use super::guarantee::{BlockedBy, Guarantees, beyond};
 use super::interval::Parts;
 use super::job::TaskRecord;
+use super::layers::{Layer, Layers};
 use super::note::{Cut, Interval, Note, Thread, Waited};
 use super::occupancy::{LATE_WAKE_NANOS, Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
@@ -137,6 +138,8 @@ pub struct Judge {
     threads: Vec<ThreadState>,
     occupancy: Occupancy,
     guarantees: Guarantees,
+    /// Where levels A and B of MC² are kept apart, in place of the levels of these.
+    layers: Option<Layers>,
     stolen: StolenLog,
     reactions: Reactions,
     exceeded: ExceededLog,
@@ -165,6 +168,7 @@ impl Judge {
             tasks,
             occupancy: Occupancy::new(rules.late_wake_nanos),
             guarantees: Guarantees::default(),
+            layers: None,
             stolen: StolenLog::default(),
             reactions: Reactions::default(),
             exceeded: ExceededLog::default(),
@@ -176,6 +180,13 @@ impl Judge {
             body: None,
             presences: Presences::default(),
         }
+    }
+
+    /// The same of tasks of levels A and B of MC², in their order: budgets that outlive jobs, and slots, keep them apart.
+    #[must_use]
+    pub fn in_layers(mut self, each: impl IntoIterator<Item = Layer>) -> Self {
+        self.layers = Some(Layers::new(each));
+        self
     }
 
     /// Takes the next note. O(1), but for a used-up limit, where it is O(log n) in the number of those that are

@@ -18,6 +18,7 @@
 //! | `exceeded` | by how much budgets that outlive jobs were exceeded |
 //! | `busy` | busy periods |
 //! | `guarantee` | at which levels the present one was exceeded since when |
+//! | `layers` | the same for levels of MC², which no instant restores |
 //! | `used_up` | which jobs used up their own limits when |
 //! | `outcome` | what is to be said of a missed deadline |
 //! | `job` | counts and histograms of each task |
@@ -35,6 +36,7 @@ mod guarantee;
 mod interval;
 mod job;
 mod judge;
+mod layers;
 mod note;
 mod occupancy;
 mod outcome;
@@ -52,6 +54,7 @@ pub use frames::{FrameFacts, FrameJudge, FrameTask, FrameVerdicts};
 pub use interval::Parts;
 pub use job::{JobCounts, Suspensions, TaskRecord, ThreadCost};
 pub use judge::{Account, Closing, Judge, Rules, TaskFacts};
+pub use layers::Layer;
 pub use note::{Cut, Ending, FrameNote, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
 pub use occupancy::{LATE_WAKE_NANOS, SWITCH_NANOS_MAX};
 pub use reaction::{Duty, Reaction, Reactions};

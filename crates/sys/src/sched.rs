@@ -83,8 +83,10 @@ pub fn enter_ordinary(processors: &[Processor]) -> io::Result<()> {
     signal::block_all()?;
     let numbers: Vec<usize> = processors.iter().map(|processor| processor.0).collect();
     pin_to_any(&numbers)?;
+    set_other(own_tid())?;
+    // Last of all: a thread that is in a real-time class still is not heard.
     no_timer_slack();
-    set_other(own_tid())
+    Ok(())
 }
 
 /// Gives the calling thread the lowest priority outside the real-time classes.
@@ -206,18 +208,41 @@ mod tests {
         assert_eq!(affinity().unwrap(), all);
     }
 
+    /// What the kernel says of the calling thread: affinity, priority, timer slack, and whether three signals are blocked.
+    fn present() -> (Vec<usize>, i32, u64, bool) {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        let blocked = u64::from_str_radix(blocked.unwrap().trim(), 16).unwrap();
+        let three = [libc::SIGINT, libc::SIGTERM, libc::SIGUSR1];
+        let is_blocked = |signal: i32| blocked >> (signal - 1) & 1 == 1;
+        let slack = rustix::thread::current_timer_slack().unwrap();
+        let are_blocked = three.into_iter().all(is_blocked);
+        (affinity().unwrap(), own_priority(), slack, are_blocked)
+    }
+
+    /// Also one that has been in the real-time class, where that is allowed.
     #[test]
     fn an_ordinary_thread_may_use_each_of_its_processors() {
         let all = affinity().unwrap();
         let processors: Vec<Processor> = all.iter().copied().map(Processor).collect();
         let own = std::thread::spawn(move || {
+            let priority = match set_fifo(own_tid(), 1) {
+                Ok(()) => 1,
+                Err(_) => 0,
+            };
+            let before = present();
+            assert_eq!(before.1, priority);
+            assert!(
+                !before.3 && before.2 != 1,
+                "nothing would be seen: {before:?}"
+            );
             enter_ordinary(&processors[..1]).unwrap();
-            let first = (affinity().unwrap(), own_priority());
+            let first = present();
             enter_ordinary(&processors).unwrap();
             (first, affinity().unwrap())
         });
-        let ((first, priority), then) = own.join().unwrap();
-        assert_eq!((first, priority), (vec![all[0]], 0));
+        let (first, then) = own.join().unwrap();
+        assert_eq!(first, (vec![all[0]], 0, 1, true));
         assert_eq!(then, all);
     }
 }

@@ -1,6 +1,6 @@
 //! What became of jobs, as the notes about them say.
 
-use super::{Answer, Judge, TaskState, Told};
+use super::{Answer, Judge, Told};
 use crate::guarantee::beyond;
 use crate::note::{Cut, Ending, Return, TaskNote, Thread};
 use crate::outcome::{Look, Miss, Verdict, Window};
@@ -91,13 +91,14 @@ impl Judge {
         if std::mem::take(&mut state.has_priority) {
             let (tolerance, is_stopped) =
                 (self.rules.tolerance_nanos, self.rules.stops_at_own_limit);
-            self.guarantees.note_execution(
-                &state.facts.model,
-                executed,
-                tolerance,
-                now,
-                is_stopped,
-            );
+            let model = &state.facts.model;
+            match &mut self.layers {
+                Some(layers) => layers.note_execution(task, model, (executed, tolerance), now),
+                None => {
+                    self.guarantees
+                        .note_execution(model, executed, tolerance, now, is_stopped);
+                }
+            }
             self.guarantees.leave(now);
             if self.rules.common {
                 self.tell_if_exceeded(task, executed, now);
@@ -270,7 +271,7 @@ impl Judge {
         let since = busy_since.min(past.release);
         // What is known of a window of which notes were lost decides nothing.
         let lost = self.rules.guarantee && since < self.lost_until;
-        let guaranteed = lost || self.was_guaranteed(state, past, due);
+        let guaranteed = lost || self.was_guaranteed(task, past, due);
         // Then it was guaranteed unless the job had used up its limit, which is not known.
         let unknown = lost || guaranteed && state.used_up.may_have_forgotten(past.sequence);
         let (deadline, job) = (self.instant(due), job_of(task, past.sequence));
@@ -306,13 +307,20 @@ impl Judge {
         window.judge(since, look.at)
     }
 
-    /// Whether a job had been guaranteed its deadline, `due`.
-    pub(super) fn was_guaranteed(&self, task: &TaskState, past: &Past, due: u64) -> bool {
+    /// Whether a job of the task with this index had been guaranteed its deadline, `due`.
+    pub(super) fn was_guaranteed(&self, index: usize, past: &Past, due: u64) -> bool {
+        let Some(task) = self.tasks.get(index) else {
+            return false;
+        };
         let by_account = task.beyond_own(past.executed, self.rules.tolerance_nanos, past.end);
         let by_scheduler = task.used_up.after(past.sequence);
         let by_scheduler = by_scheduler.map(|after| after.saturating_add(self.epoch.unwrap_or(0)));
         let used_up = by_account.into_iter().chain(by_scheduler).min();
-        let exceeded = self.guarantees.exceeded(task.facts.model.criticality);
+        let level = task.facts.model.criticality;
+        let exceeded = match &self.layers {
+            Some(layers) => layers.exceeded(index, level),
+            None => self.guarantees.exceeded(level),
+        };
         let (due, used_up) = (Instant::from_nanos(due), used_up.map(Instant::from_nanos));
         self.rules.guarantee
             && !task.blocked_by.blocks(past.sequence, past.release)

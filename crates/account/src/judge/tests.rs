@@ -92,7 +92,7 @@ impl Judge {
             consumed: None,
             at: end,
         };
-        self.was_guaranteed(&self.tasks[task], &past, release + DEADLINE)
+        self.was_guaranteed(task, &past, release + DEADLINE)
     }
 
     /// The same of one that executed nothing and is due so late that all that was exceeded counts.
@@ -175,6 +175,23 @@ fn where_nothing_stops_it_a_job_beyond_its_own_c_ends_the_guarantee_to_all() {
         judge.take_all([begins(LO, 0), ends(LO, 0, 36, 100)]);
         assert_eq!(judge.guaranteed(HI, (0, due(200)), (50, 150)), kept);
     }
+}
+
+/// With budgets that outlive jobs, whoever exceeds them leaves others theirs: of the same task no deadline is guaranteed any more, in
+/// whatever busy period, and what level A executes beyond its C of level B is at the expense of that.
+#[test]
+fn levels_in_layers_are_guaranteed_by_their_own_tasks_and_those_above_them() {
+    let layers = [Layer::Local { is_budgeted: true }, Layer::Table];
+    let rules = Rules {
+        stops_at_own_limit: false,
+        ..ENFORCED
+    };
+    let mut of_b = judge(rules).in_layers(layers);
+    of_b.take_all([begins(LO, 0), ends(LO, 0, 36, 100), begins(LO, 500)]);
+    assert!(!of_b.holds_for(LO) && of_b.holds_for(HI));
+    let mut of_a = judge(rules).in_layers(layers);
+    of_a.take_all([begins(HI, 0), ends(HI, 0, 40, 100), begins(LO, 500)]);
+    assert!(!of_a.holds_for(LO) && of_a.holds_for(HI));
 }
 
 #[test]

@@ -237,6 +237,12 @@ pub enum Mechanism {
     Other(u8),
 }
 
+impl Mechanism {
+    /// A CPU is left to threads beside the run, so that the kernel takes nothing from the run for them: levels A and B of MC² do not want
+    /// it, and the others may not have it.
+    pub const YIELD: Self = Self::Other(1);
+}
+
 /// Which rule of the contract a world broke: the kinds of [`ContractViolation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal(pub(crate) u8);

@@ -7,18 +7,18 @@ use vestal_testkit::short::{at, job, ns, span, task};
 use vestal_trace::replay::levels::{Broken, Fault, Found, check};
 use vestal_trace::{Format, Record, Trace, What};
 
-const CPU: CpuId = CpuId(0);
+pub(crate) const CPU: CpuId = CpuId(0);
 /// What is at most so long does not count.
-const TOLERANCE: u64 = 5;
+pub(crate) const TOLERANCE: u64 = 5;
 
 /// A with a slot of 30 in 100, B with 20 in 100, C with 50 in 200, and D.
-const A: u16 = 0;
-const B: u16 = 1;
-const C: u16 = 2;
+pub(crate) const A: u16 = 0;
+pub(crate) const B: u16 = 1;
+pub(crate) const C: u16 = 2;
 const D: u16 = 3;
 
 /// What is wrong with these records.
-fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
+pub(crate) fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
     let entry = |container, level, period, own| LevelledTask {
         task: task(level, period, &[own]),
         container,
@@ -57,13 +57,13 @@ fn broken(records: &[Record], tolerance: u64) -> Vec<Broken> {
     found.broken
 }
 
-fn released(now: u64, task: u16) -> Record {
+pub(crate) fn released(now: u64, task: u16) -> Record {
     let job = job(task, now / 100);
     Record::fact(at(now), Fact::Released { job })
 }
 
 /// A job runs from then to then, and is charged so much; it is complete if `done`.
-fn ran(task: u16, (from, to): (u64, u64), amount: u64, done: bool) -> Vec<Record> {
+pub(crate) fn ran(task: u16, (from, to): (u64, u64), amount: u64, done: bool) -> Vec<Record> {
     let (cpu, job) = (CPU, job(task, from / 100));
     let why = StopReason::Preempted;
     let amount = ns(amount);
@@ -86,7 +86,7 @@ fn end(now: u64) -> Record {
 }
 
 /// All of them, in the order of time.
-fn stream(parts: &[&[Record]], until: u64) -> Vec<Record> {
+pub(crate) fn stream(parts: &[&[Record]], until: u64) -> Vec<Record> {
     let mut all = parts.concat();
     all.sort_by_key(|record| record.at);
     all.push(end(until));
@@ -139,8 +139,8 @@ fn a_job_of_level_a_that_waits_for_one_of_level_c_is_found_beyond_the_tolerance(
     assert_eq!(broken(&records, TOLERANCE), [delayed]);
 }
 
-/// A waits while C runs for as long as may be, and nobody for a while, and so on: together that is too long. It waits anew when it has begun, or
-/// its slot is over.
+/// A waits while C runs for as long as may be, and nobody for a while, and so on: together that is too long, also in one slot after the other.
+/// It waits anew when it has begun.
 #[test]
 fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
     let waits = |second: Vec<Record>| {
@@ -182,17 +182,28 @@ fn short_waits_for_lower_levels_add_up_until_the_job_begins() {
     let (all, to) = (span(9), at(14));
     let what = Fault::Delays { waiting, all };
     assert_eq!(found, [Broken { to, what, ..delays }]);
-    // Its slot is over, and another one begins.
-    let over = stream(
-        &[
-            &[released(0, A), released(0, C), released(100, A)],
-            &ran(C, (26, 29), 3, false),
-            &ran(C, (31, 39), 8, false),
-            &ran(C, (100, 104), 4, false),
-        ],
-        105,
-    );
-    assert_eq!(broken(&over, TOLERANCE), []);
+    // Its slot is over, which is C's time, and another one begins.
+    let over = |second| {
+        stream(
+            &[
+                &[released(0, A), released(0, C), released(100, A)],
+                &ran(C, (26, 29), 3, false),
+                &ran(C, (31, 39), 8, false),
+                &ran(C, (100, 100 + second), second, false),
+            ],
+            105,
+        )
+    };
+    assert_eq!(broken(&over(2), TOLERANCE), []);
+    let (from, to, all) = (at(26), at(104), span(7));
+    let what = Fault::Delays { waiting, all };
+    let expected = Broken {
+        cpu: CPU,
+        from,
+        to,
+        what,
+    };
+    assert_eq!(broken(&over(4), TOLERANCE), [expected]);
 }
 
 /// A decision that comes late is no excuse: the slot begins when the table says so.
@@ -367,6 +378,23 @@ fn a_job_is_dropped_only_for_want_of_room() {
             what,
         };
         assert_eq!(broken(&early, TOLERANCE), [expected], "task {task}");
+        // The world says that, whose scheduler is to know of every release.
+        let why = DropReason::BacklogFull;
+        let (at, job) = (at(510), job(task, 5));
+        let what = What::Dropped { job, why };
+        let by_world = [Record { at, what }];
+        let (from, to, what) = (at, at, Fault::Dropped { job });
+        let expected = Broken {
+            cpu,
+            from,
+            to,
+            what,
+        };
+        let alone = stream(&[&all, &by_world], 520);
+        assert_eq!(broken(&alone, TOLERANCE), [expected], "task {task}");
+        // Of what the scheduler dropped a worker says that it has found it.
+        let found = stream(&[&all, &dropped(task, 5), &by_world], 520);
+        assert_eq!(broken(&found, TOLERANCE), [], "task {task}");
     }
 }
 

@@ -314,6 +314,15 @@ impl<'a> Account<'a> {
         wish
     }
 
+    /// Whether a job is not over, and its task has a budget where it needs one.
+    pub(super) fn waits(&self, job: JobId) -> bool {
+        let is_budgeted = self.has_budgets(job.task);
+        self.tasks.get(job.task.index()).is_some_and(|own| {
+            let has_budget = !is_budgeted || !own.budgets.is_empty();
+            has_budget && own.jobs.contains(&job)
+        })
+    }
+
     /// When the turn of a task's budget comes, among those of its level; `None` without one.
     fn turn(&self, task: TaskId) -> Option<u64> {
         let budget = self.tasks.get(task.index())?.budgets.front()?;

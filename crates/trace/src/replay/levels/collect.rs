@@ -1,8 +1,8 @@
 //! What happened, out of records: in the order of instants, and what is wrong with starts, stops and charges alone.
 
 use super::fault::{Broken, Fault};
-use crate::record::{DomainId, Edge, Record, What};
-use alloc::collections::BTreeMap;
+use crate::record::{DomainId, Edge, Mechanism, Record, What};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use vestal_core::{
     BudgetOwner, CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Service, StopReason,
@@ -18,6 +18,8 @@ pub(super) enum Happening {
     Dropped(JobId),
     /// The same because there was no room, says the scheduler.
     NoRoom(JobId),
+    /// The same says the world, whose scheduler is to know of every release, and did not say so.
+    NotAsked(JobId),
     Begins(CpuId, JobId),
     Ends(CpuId, JobId),
     Charged(TaskId, Service),
@@ -25,6 +27,8 @@ pub(super) enum Happening {
     Left(CpuId, TaskId, Service),
     Ghost(CpuId, TaskId, Edge),
     Open(CpuId, bool),
+    /// The CPU is left to threads beside the run.
+    Yield(CpuId, Edge),
 }
 
 /// What a job does between a start and a stop.
@@ -57,6 +61,8 @@ pub(super) struct Collector {
     /// By domain the latest fact, which may be refused yet.
     told: BTreeMap<DomainId, (Instant, Fact)>,
     pieces: BTreeMap<JobId, Piece>,
+    /// What the scheduler dropped for want of room.
+    no_room: BTreeSet<JobId>,
     all: Collected,
 }
 
@@ -67,6 +73,7 @@ impl Collector {
             present: DomainId::FIRST,
             told: BTreeMap::new(),
             pieces: BTreeMap::new(),
+            no_room: BTreeSet::new(),
             all: Collected::default(),
         }
     }
@@ -95,7 +102,15 @@ impl Collector {
             What::Notice(Event::Dropped {
                 job,
                 why: DropReason::BacklogFull,
-            }) => self.add(at, Happening::NoRoom(job)),
+            }) => {
+                self.no_room.insert(job);
+                self.add(at, Happening::NoRoom(job));
+            }
+            // Else a worker found what the scheduler had dropped.
+            What::Dropped {
+                job,
+                why: DropReason::BacklogFull,
+            } if !self.no_room.contains(&job) => self.add(at, Happening::NotAsked(job)),
             What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => {
                 self.add(at, Happening::Dropped(job));
             }
@@ -113,6 +128,11 @@ impl Collector {
                 self.all.has_ghosts = true;
                 self.add(at, Happening::Ghost(cpu, task, edge));
             }
+            What::Overhead {
+                cpu,
+                mechanism: Mechanism::YIELD,
+                edge,
+            } => self.add(at, Happening::Yield(cpu, edge)),
             What::Gap { cpu, length } => {
                 self.all.gaps.push((cpu, at.saturating_sub(length), at));
             }

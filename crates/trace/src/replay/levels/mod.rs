@@ -10,13 +10,15 @@
 //! - **L2** no job runs on two CPUs, and no CPU runs two jobs, so that the time of a CPU is that of its levels and idle time;
 //! - **L3** each charge lies between a start and a stop of that job on that CPU, and all of them together are no more than that took;
 //! - **L4** a budget is used by its task's jobs and its ghost, once: what is left of it by this account is what the scheduler gave;
-//! - **L5** the shared domain is told that a CPU is open exactly while levels A and B do not want it;
-//! - **L6** the scheduler drops a job for want of room only if as many of its task wait as may, or have budgets.
+//! - **L5** the shared domain is told that a CPU is open exactly while levels A and B do not want it, and it is not left to threads beside
+//!   the run ([`crate::Mechanism::YIELD`]);
+//! - **L6** the scheduler drops a job for want of room only if as many of its task wait as may, or have budgets, and the world by itself
+//!   drops none, because the scheduler has to know of every release.
 //!
 //! In a simulation all of that holds to the nanosecond, and besides no CPU is idle that a job of levels A to C wants, charges are
 //! exactly what a job ran, and the recorded ghosts are those of the account. On a real machine what is at most a tolerance long does not
 //! count, and neither does time in which the machine held the CPU ([`crate::What::Gap`]); but what a job waits for lower ones adds up
-//! until it begins, or nobody wants it any more.
+//! until it begins or goes on, whoever else has the CPU meanwhile, or its budget is used up.
 //!
 //! What it cannot find: a publication that says again what was said before and is missing (the state is the same without it), and on
 //! a real machine a stop that moved into time in which nothing else ran.

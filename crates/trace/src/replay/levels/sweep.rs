@@ -14,13 +14,20 @@ use vestal_core::{CpuId, Duration, Instant, JobId, TaskId};
 struct Present {
     /// By CPU.
     wishes: Vec<Wish>,
+    /// By CPU whether it is left to threads beside the run.
+    yields: Vec<bool>,
     /// The budgets of level C that are used, with their jobs.
     chosen: Vec<(TaskId, Option<JobId>)>,
 }
 
 impl Present {
     fn is_open(&self, cpu: usize) -> bool {
-        self.wishes.get(cpu).is_some_and(|wish| wish.job.is_none())
+        let is_free = self.wishes.get(cpu).is_some_and(|wish| wish.job.is_none());
+        is_free && !self.yields(cpu)
+    }
+
+    fn yields(&self, cpu: usize) -> bool {
+        self.yields.get(cpu).copied().unwrap_or(false)
     }
 
     /// Whose ghosts use up budgets.
@@ -40,6 +47,8 @@ pub(super) struct Sweep<'a> {
     slots: Vec<(Option<TaskId>, Instant)>,
     /// By CPU what the shared domain is told.
     told: Vec<bool>,
+    /// By CPU whether it is left to threads beside the run.
+    yields: Vec<bool>,
     /// By task, where its ghost is recorded.
     ghosts: Vec<Option<CpuId>>,
     /// What is wrong just now, and from when on.
@@ -63,6 +72,7 @@ impl<'a> Sweep<'a> {
             running: vec![Vec::new(); cpus],
             slots: vec![(None, Instant::EPOCH); cpus],
             told: vec![false; cpus],
+            yields: vec![false; cpus],
             ghosts: vec![None; account.tasks()],
             lasting: Vec::new(),
             waits: Waits::default(),
@@ -112,18 +122,12 @@ impl<'a> Sweep<'a> {
             Happening::Dropped(job) => self.account.drop_job(job),
             Happening::NoRoom(job) => {
                 if !self.account.has_no_room(job) {
-                    let (cpu, from, to) = (self.account.home(job.task), at, at);
-                    let what = Fault::Dropped { job };
-                    note(
-                        &mut self.found,
-                        Broken {
-                            cpu,
-                            from,
-                            to,
-                            what,
-                        },
-                    );
+                    self.dropped_wrongly(at, job);
                 }
+                self.account.drop_job(job);
+            }
+            Happening::NotAsked(job) => {
+                self.dropped_wrongly(at, job);
                 self.account.drop_job(job);
             }
             Happening::Begins(cpu, job) => {
@@ -161,12 +165,31 @@ impl<'a> Sweep<'a> {
                     };
                 }
             }
+            Happening::Yield(cpu, edge) => {
+                if let Some(yields) = of_cpu(&mut self.yields, cpu) {
+                    *yields = edge == Edge::Begin;
+                }
+            }
             Happening::Open(cpu, open) => {
                 if let Some(told) = of_cpu(&mut self.told, cpu) {
                     *told = open;
                 }
             }
         }
+    }
+
+    fn dropped_wrongly(&mut self, at: Instant, job: JobId) {
+        let (cpu, from, to) = (self.account.home(job.task), at, at);
+        let what = Fault::Dropped { job };
+        note(
+            &mut self.found,
+            Broken {
+                cpu,
+                from,
+                to,
+                what,
+            },
+        );
     }
 
     fn present(&mut self, now: Instant) -> Present {
@@ -177,9 +200,15 @@ impl<'a> Sweep<'a> {
             }
             wishes.push(self.account.wish(cpu, slot.0));
         }
-        let open = wishes.iter().filter(|wish| wish.job.is_none()).count();
-        let chosen = self.account.chosen(open);
-        Present { wishes, chosen }
+        let mut present = Present {
+            wishes,
+            yields: self.yields.clone(),
+            chosen: Vec::new(),
+        };
+        let cpus = 0..present.wishes.len();
+        let open = cpus.filter(|&cpu| present.is_open(cpu)).count();
+        present.chosen = self.account.chosen(open);
+        present
     }
 
     /// What is wrong from now on begins to last, and what is no more so ends.
@@ -210,14 +239,10 @@ impl<'a> Sweep<'a> {
         for (cpu, from, fault) in before {
             self.over(cpu, (from, now), fault);
         }
-        let running = &self.running;
-        let is_wanted = |job| {
-            let own = present.wishes.iter().any(|wish| wish.job == Some(job));
-            let global = present.chosen.contains(&(job.task, Some(job)));
-            own || global
-        };
-        let runs = |job| running.iter().flatten().any(|other| *other == job);
-        self.waits.keep(|job| is_wanted(job) && !runs(job));
+        let runs = |job| self.running.iter().flatten().any(|other| *other == job);
+        let account = &self.account;
+        // One that a higher level goes before waits on: what lower ones took of it stays taken.
+        self.waits.keep(|job| account.waits(job) && !runs(job));
     }
 
     const fn is_exact(&self) -> bool {
@@ -252,6 +277,7 @@ impl<'a> Sweep<'a> {
                         faults.push((cpu, Fault::OutOfTurn { running }));
                     }
                 }
+                (None, _) if present.yields(cpu.index()) => {}
                 (None, Some(running)) => {
                     if let Some(waiting) = starved.next() {
                         faults.push((cpu, Fault::Delayed { running, waiting }));

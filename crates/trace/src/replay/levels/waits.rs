@@ -4,7 +4,7 @@ use super::fault::Fault;
 use alloc::vec::Vec;
 use vestal_core::{CpuId, Duration, Instant, JobId};
 
-/// What one job has waited since it was wanted last, and has not begun.
+/// What one job has waited since it ran last, or its task had no budget.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     job: JobId,
