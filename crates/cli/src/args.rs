@@ -105,6 +105,9 @@ pub(crate) struct AnalyzeArgs {
     /// Run every test, also those whose yes proves nothing
     #[arg(long)]
     pub(crate) all: bool,
+    /// Show in full what every test says, and not only the strongest proof
+    #[arg(long)]
+    pub(crate) details: bool,
     /// Write what the first successful test chose, for --parameters
     #[arg(long, value_name = "FILE")]
     pub(crate) emit: Option<PathBuf>,
@@ -113,6 +116,13 @@ pub(crate) struct AnalyzeArgs {
     pub(crate) parameters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overheads: OverheadArgs,
+}
+
+impl AnalyzeArgs {
+    /// Whether tests were asked for by name, and none but those.
+    pub(crate) fn names_tests(&self) -> bool {
+        !self.all && !self.tests.is_empty()
+    }
 }
 
 /// What carrying a policy out costs.

@@ -90,10 +90,14 @@ fn entries() -> Vec<Topic> {
 }
 
 /// What has a page and is neither a policy nor a test.
-const SUBJECTS: [(&str, &str); 2] = [
+const SUBJECTS: [(&str, &str); 3] = [
     (
         "advise",
         "which policies and mechanisms keep a set schedulable on a machine",
+    ),
+    (
+        "analyze",
+        "what all tests say of a set, and which proof is the strongest",
     ),
     (
         "overheads",

@@ -69,7 +69,7 @@ fn tests_take_overheads_into_account_and_results_say_which() {
     let managed = vestal(&[asked.as_slice(), &["--mechanism", "managed/manager"]].concat()).json();
     assert_eq!(managed["results"][0]["mechanism"], "managed/manager");
     assert!(response(&managed, 0) > response(&with, 0));
-    let human = vestal(&["analyze", ROVER, "--overheads", COSTS]);
+    let human = vestal(&["analyze", ROVER, "--overheads", COSTS, "--details"]);
     assert!(
         human
             .stdout
@@ -77,10 +77,26 @@ fn tests_take_overheads_into_account_and_results_say_which() {
         "{}",
         human.stdout
     );
+    let mut lines = human.stdout.lines();
     assert!(
-        human.stdout.contains("what is measured is no bound"),
+        lines.next().unwrap().contains("is schedulable by"),
         "{}",
         human.stdout
+    );
+    let second = lines.next().unwrap();
+    assert!(second.contains("what is measured is no bound"), "{second}");
+    let table = vestal(&["analyze", ROVER, "--overheads", COSTS]).stdout;
+    let words = |name: &str| {
+        let line = table.lines().find(|line| line.starts_with(name));
+        line.unwrap()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words("test ")[3], "mechanism");
+    assert_eq!(
+        words("amc-rtb ")[..4],
+        ["amc-rtb", "schedulable", "sufficient", "native/perf"]
     );
     let printed = vestal(&[
         "analyze",
