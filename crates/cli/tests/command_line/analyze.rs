@@ -99,6 +99,16 @@ fn details_and_names_show_tests_in_full() {
     let (shown, page) = sections(&["--test", "smc", "--test", "amc-rtb"]);
     assert_eq!(shown, 2, "{page}");
     assert!(page.starts_with("smc: "), "{page}");
+    // Several names in one option, each of them once.
+    let (shown, page) = sections(&["--test", "smc,amc-rtb", "--test", "amc-rtb"]);
+    assert_eq!(shown, 2, "{page}");
+    let unknown = vestal(&["analyze", THREE, "--test", "smc,amc-rtp"]);
+    assert_eq!(unknown.exit, 2);
+    assert!(
+        unknown.stderr.contains("did you mean `amc-rtb`?"),
+        "{}",
+        unknown.stderr
+    );
     assert!(
         page.ends_with("Huang 2014, three tasks is schedulable by amc-rtb.\n"),
         "{page}"
