@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Make one HTML page of results and traces
     Report(ReportArgs),
-    /// Explain a policy, a test or a diagnostic code
+    /// Explain a policy, a test, a recipe or a diagnostic code
     Explain(ExplainArgs),
     /// Random task sets by the recipes of the papers, as files
     Generate(GenerateArgs),
@@ -99,12 +99,15 @@ pub(crate) struct AnalyzeArgs {
     /// A task-set file, TOML or JSON; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Run this test (and others named so); `vestal explain` lists them
-    #[arg(long = "test", value_name = "TEST[:VARIANT]")]
+    /// Run this test, or these with commas between them; `vestal explain` lists all
+    #[arg(long = "test", value_name = "TEST[:VARIANT]", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
     /// Run every test, also those whose yes proves nothing
     #[arg(long)]
     pub(crate) all: bool,
+    /// Show in full what every test says, and not only the strongest proof
+    #[arg(long)]
+    pub(crate) details: bool,
     /// Write what the first successful test chose, for --parameters
     #[arg(long, value_name = "FILE")]
     pub(crate) emit: Option<PathBuf>,
@@ -113,6 +116,13 @@ pub(crate) struct AnalyzeArgs {
     pub(crate) parameters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overheads: OverheadArgs,
+}
+
+impl AnalyzeArgs {
+    /// Whether tests were asked for by name, and none but those.
+    pub(crate) fn names_tests(&self) -> bool {
+        !self.all && !self.tests.is_empty()
+    }
 }
 
 /// What carrying a policy out costs.
@@ -346,10 +356,10 @@ pub(crate) struct SweepArgs {
     /// How many threads [default: one for each CPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..).map(usize::from))]
     pub(crate) jobs: Option<usize>,
-    /// Compute only part i of n, for instance 3/16; all parts write into the same directory
+    /// Compute only part i of n, for instance 3/16; all parts write into the same directory, at once or one after the other
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<String>,
-    /// Go on with what the directory holds
+    /// Go on with what the directory holds, as every part does
     #[arg(long)]
     pub(crate) resume: bool,
     #[arg(long, value_name = "ADDR", hide = true)]
@@ -370,7 +380,7 @@ pub(crate) struct RegenerateArgs {
     /// Another value for a parameter of the recipe, as in the name of a question: io=sporadic
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
-    /// The file to write; `-` is standard output
+    /// The file to write, as JSON where its name ends in .json; `-` is standard output
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

@@ -30,7 +30,8 @@ pub(crate) struct Output {
     /// Colours for standard output and for standard error.
     stdout: Painter,
     stderr: Painter,
-    width: usize,
+    /// What a terminal has, or the variable says; `None` where standard output is a file or a pipe.
+    terminal: Option<usize>,
     /// Standard output took all that was written so far.
     state: Cell<Stdout>,
 }
@@ -92,7 +93,6 @@ impl Output {
         // https://no-color.org: any value but the empty one counts.
         let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && env::var_os("TERM").is_none_or(|value| value != "dumb");
-        let width = terminal_width().unwrap_or(WIDTH_DEFAULT).min(WIDTH_MAX);
         Self {
             format,
             stdout: Painter {
@@ -101,7 +101,7 @@ impl Output {
             stderr: Painter {
                 colour: wanted && io::stderr().is_terminal(),
             },
-            width,
+            terminal: terminal_width(),
             state: Cell::new(Stdout::Open),
         }
     }
@@ -145,8 +145,14 @@ impl Output {
         io::stderr().is_terminal()
     }
 
+    /// How wide running text is.
     pub(crate) fn width(&self) -> usize {
-        self.width
+        self.terminal.unwrap_or(WIDTH_DEFAULT).min(WIDTH_MAX)
+    }
+
+    /// How wide a table may be. Where no terminal cuts lines it is as wide as it has to be: a program that reads it wants a row a line.
+    pub(crate) fn table_width(&self) -> Option<usize> {
+        self.terminal
     }
 
     /// Colours for standard output.
@@ -221,7 +227,7 @@ impl Output {
     pub(crate) fn diagnostics(&self, diagnostics: &Diagnostics) {
         let options = RenderOptions {
             colour: self.stderr.colour,
-            width: self.width,
+            width: self.width(),
         };
         write_stderr(&diagnostics.render(options));
     }

@@ -64,6 +64,15 @@ pub(crate) fn first_few(list: &[u32], most: usize) -> String {
     shown.join(" ")
 }
 
+/// The text, or its beginning and dots, in at most so many signs.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
 /// `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match number {
@@ -84,6 +93,13 @@ mod tests {
         assert_eq!(short(1_500_000_000), "1.5s");
         assert_eq!(short(999_999_999), "1000ms");
         assert_eq!(exact(1_203_457), "1.203457ms");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_sign_and_not_within_one() {
+        assert_eq!(cut("as it is", 8), "as it is");
+        assert_eq!(cut("a bit longer", 8), "a bit...");
+        assert_eq!(cut("\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}", 4), "\u{e4}...");
     }
 
     #[test]

@@ -54,8 +54,15 @@ impl<'a, R> Grid<'a, R> {
         let mut table = Table::new();
         table.load_preset(comfy_table::presets::NOTHING);
         table.set_style(TableComponent::HeaderLines, '-');
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(u16::try_from(self.output.width()).unwrap_or(u16::MAX));
+        match self.output.table_width() {
+            Some(width) => {
+                table.set_content_arrangement(ContentArrangement::Dynamic);
+                table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+            }
+            None => {
+                table.set_content_arrangement(ContentArrangement::Disabled);
+            }
+        }
         if painter.colour {
             table.enforce_styling();
         } else {

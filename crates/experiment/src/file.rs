@@ -6,6 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::{Spanned, Value};
+use vestal_workload::diagnostic::did_you_mean;
 use vestal_workload::generate::Recipe;
 use vestal_workload::{Diagnostics, Source};
 
@@ -117,7 +118,10 @@ impl Experiment {
         let Some(mut recipe) = Recipe::named(raw.recipe.as_ref()) else {
             let expected = format!("one of {}", Recipe::NAMES.join(", "));
             let found = format!("\"{}\"", raw.recipe.as_ref());
-            return Err(wrong(raw.recipe.span(), "recipe", found, &expected));
+            let usual = "docs/experiments.md describes every recipe";
+            let help = did_you_mean(raw.recipe.as_ref(), Recipe::NAMES, usual);
+            let span = Some(raw.recipe.span());
+            return Err(problem(source, span, "recipe", found, expected, help));
         };
         for (name, value) in in_order(&raw.fixed) {
             let text = text_of(value.as_ref());
@@ -246,7 +250,8 @@ fn wrong(
 fn read(source: &Arc<Source>) -> Result<Raw, Diagnostics> {
     toml::from_str(&source.text).map_err(|error| {
         let message = error.message().to_owned();
-        let help = "docs/experiments.md lists the keys; vestal explain V0700 shows a file";
+        let usual = "docs/experiments.md lists the keys; vestal explain V0700 shows a file";
+        let help = diagnose::unreadable(&message, usual);
         problem(
             source,
             error.span(),

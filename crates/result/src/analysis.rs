@@ -16,6 +16,10 @@ pub struct Analyses {
     /// Where overheads come from that were taken into account; null without.
     #[serde(default)]
     pub overheads: Option<Overheads>,
+    /// The name of the strongest proof, with its variant; null without a proof. It is the one with the most tasks whose response it bounds
+    /// lowest, then an exact test before others, then the first one.
+    #[serde(default)]
+    pub strongest: Option<String>,
     /// What each test said.
     pub results: Vec<Analysis>,
 }
@@ -156,6 +160,13 @@ impl Analysis {
             Some(variant) => format!("{}:{variant}", self.test),
             None => self.test.clone(),
         }
+    }
+
+    /// The bound on the response time of a task in the runs of its own level.
+    #[must_use]
+    pub fn own_bound(&self, task: usize) -> Option<u64> {
+        let task = self.tasks.get(task)?;
+        task.response_ns.get(&task.criticality).copied().flatten()
     }
 
     /// The names of the tasks by priority, the most urgent first; none if the test has no priorities.

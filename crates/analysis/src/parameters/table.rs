@@ -150,7 +150,8 @@ pub struct Row {
 
 impl Row {
     /// One of its values, without the article.
-    pub(super) fn value(&self) -> &'static str {
+    #[must_use]
+    pub fn value(&self) -> &'static str {
         self.one
             .split_once(' ')
             .map_or(self.one, |(_, value)| value)

@@ -1,47 +1,35 @@
 //! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
 
+mod chosen;
 mod levels;
+mod overview;
+mod result;
+mod section;
 mod servers;
+mod strongest;
 
+pub(crate) use result::TestResult;
+pub(crate) use section::section;
+
+use self::overview::Answers;
+use self::result::has_several_cpus;
 use crate::args::AnalyzeArgs;
 use crate::clock::Stopwatch;
 use crate::commands::overheads::{Source, Taken};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::output::{Output, Painter, Style};
+use crate::output::Output;
 use crate::place;
 use crate::progress::Progress;
-use crate::quantity::{exact, first_few};
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
-use crate::table::{Grid, styled};
 use crate::whole;
-use std::cmp::Reverse;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use vestal_analysis::{
-    Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Problem, Test, Verdict,
-};
-use vestal_core::Level;
+use vestal_analysis::{Parameter, Test};
 use vestal_policy::{Given, Registry, parameters};
 use vestal_result::Format;
-use vestal_result::analysis::{self as said, Analyses, Analysis, TaskBound};
+use vestal_result::analysis::Analyses;
 use vestal_workload::TaskSet;
-
-/// How many job priorities of a task people are shown.
-const PRIORITIES_SHOWN: usize = 12;
-
-/// What one test said, with what only commands are told.
-pub(crate) struct TestResult {
-    pub(crate) said: Analysis,
-    chosen: Parameters,
-    sound: bool,
-    is_upper_bound: bool,
-    /// Whether it speaks of budgets that it chose, and not of those of the file.
-    chooses_budgets: bool,
-    /// Whether it is for levels of which some are promised no deadlines.
-    is_for_levels: bool,
-}
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     if let Some(path) = &args.emit {
@@ -63,13 +51,9 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let circumstances = (&given, overheads.as_ref());
     let results = ask((&args.file, &set), (&tests, &named), circumstances, output)?;
     let exit = Exit::holds(holds(args, &set, &results));
-    if let Some(overheads) = &overheads {
-        output.human(&format!("{}\n\n", overheads.in_words()));
-    }
-    for result in &results {
-        output.human(&section(result, &set, output));
-    }
-    output.human(&conclusion(&set, &results, args, output.painter()));
+    let answers = Answers::new(args, &set, &results, overheads.as_ref());
+    let strongest = answers.strongest.map(|proof| proof.said.name());
+    output.human(&answers.page(args, output));
     if let Some(path) = &args.emit {
         match results.iter().find(|result| result.is_proved()) {
             Some(proved) if !proved.chosen.is_empty() => {
@@ -90,6 +74,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
         format: Format::V1,
         file: shown(&args.file),
         overheads: overheads.as_ref().map(Source::said),
+        strongest,
         results: results.into_iter().map(|result| result.said).collect(),
     })?;
     Ok(exit)
@@ -201,10 +186,6 @@ fn wanted_tests<'a>(
     wanted
 }
 
-fn has_several_cpus(set: &TaskSet) -> bool {
-    set.platform.cpus > 1
-}
-
 fn is_among(tests: &[&Test], test: &Test) -> bool {
     let mut names = tests.iter().map(|known| known.to_string());
     names.any(|known| known == test.to_string())
@@ -255,293 +236,11 @@ fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
 
 /// The rule for the exit code: all tests asked for by name, else any sound one that says what the file asks for.
 fn holds(args: &AnalyzeArgs, set: &TaskSet, results: &[TestResult]) -> bool {
-    if args.all || args.tests.is_empty() {
+    if !args.names_tests() {
         results.iter().any(|result| result.answers(args, set))
     } else {
         results.iter().all(TestResult::is_proved)
     }
-}
-
-impl TestResult {
-    /// Whether it proves what was asked for: by name, or what the levels of the file stand for.
-    fn answers(&self, args: &AnalyzeArgs, set: &TaskSet) -> bool {
-        let asks_for_this = !args.all && !args.tests.is_empty();
-        let is_meant = !self.chooses_budgets && (!self.is_for_levels || levels::are_named(set));
-        self.is_proved() && (asks_for_this || is_meant)
-    }
-
-    pub(crate) fn new(
-        test: &Test,
-        set: &TaskSet,
-        (problem, found): (&Problem, &TestOutcome),
-        elapsed_us: u64,
-    ) -> Self {
-        let subjects = Subject::all(set);
-        let task_names: Vec<String> = subjects.iter().map(|it| it.name.to_owned()).collect();
-        let server_names = vestal_policy::server_names(set);
-        let chosen = found.parameters.clone();
-        let names = Names {
-            tasks: &task_names,
-            levels: &set.levels,
-            servers: &server_names,
-        };
-        let tasks = subjects
-            .iter()
-            .zip(&found.tasks)
-            .map(|(task, outcome)| TaskBound {
-                name: task.name.to_owned(),
-                criticality: set.level_name(task.criticality).to_owned(),
-                priority: outcome.priority,
-                cpu: match has_several_cpus(set) {
-                    true => outcome.cpu.map(|cpu| u32::from(cpu.0)),
-                    false => Some(0),
-                },
-                deadline_ns: task.deadline_ns,
-                response_ns: set
-                    .levels
-                    .iter()
-                    .take(outcome.responses.len().max(task.criticality.index() + 1))
-                    .enumerate()
-                    .map(|(level, name)| {
-                        let bound = outcome.responses.get(level).copied().flatten();
-                        (name.clone(), bound.map(|bound| bound.as_nanos()))
-                    })
-                    .collect(),
-            });
-        let said = Analysis {
-            test: test.name.to_owned(),
-            variant: test.variant.map(str::to_owned),
-            verdict: verdict(found.verdict),
-            kind: kind(found.kind),
-            claim: found.claim.map(verdict),
-            tasks: tasks.collect(),
-            servers: servers::bounds(set, problem, found),
-            parameters: parameters::to_json(&chosen, set),
-            why: found
-                .why
-                .as_ref()
-                .map(|why| why.with_names(names).to_string()),
-            mechanism: None,
-            elapsed_us,
-        };
-        Self {
-            said,
-            chosen,
-            sound: test.is_sound(),
-            is_upper_bound: test.is_upper_bound,
-            chooses_budgets: test.chooses_budgets,
-            is_for_levels: levels::is_for_levels(test),
-        }
-    }
-
-    /// The bound on the response time of a task in the runs of its own level.
-    pub(crate) fn own_bound(&self, task: usize) -> Option<u64> {
-        let task = self.said.tasks.get(task)?;
-        task.response_ns.get(&task.criticality).copied().flatten()
-    }
-
-    /// Whether a sound test says schedulable.
-    pub(crate) fn is_proved(&self) -> bool {
-        self.sound && self.said.verdict == said::Verdict::Schedulable
-    }
-}
-
-/// What a row of a result is about: a task, or a job of a finite set.
-struct Subject<'a> {
-    name: &'a str,
-    criticality: Level,
-    /// Counted from the release.
-    deadline_ns: u64,
-}
-
-impl<'a> Subject<'a> {
-    fn all(set: &'a TaskSet) -> Vec<Self> {
-        let tasks = set.tasks.iter().map(|task| Self {
-            name: &task.name,
-            criticality: task.criticality,
-            deadline_ns: task.deadline.as_nanos(),
-        });
-        let jobs = set.jobs.iter().map(|job| Self {
-            name: &job.name,
-            criticality: job.criticality,
-            deadline_ns: job.deadline.saturating_since(job.release).as_nanos(),
-        });
-        tasks.chain(jobs).collect()
-    }
-}
-
-fn kind(kind: Kind) -> said::Kind {
-    match kind {
-        Kind::Exact => said::Kind::Exact,
-        Kind::Sufficient => said::Kind::Sufficient,
-        Kind::Necessary => said::Kind::Necessary,
-        Kind::Unsafe => said::Kind::Unsafe,
-    }
-}
-
-fn verdict(verdict: Verdict) -> said::Verdict {
-    match verdict {
-        Verdict::Schedulable => said::Verdict::Schedulable,
-        Verdict::Unschedulable => said::Verdict::Unschedulable,
-        Verdict::NotProven => said::Verdict::NotProven,
-    }
-}
-
-fn verdict_style(verdict: said::Verdict) -> Style {
-    match verdict {
-        said::Verdict::Schedulable => Style::Good,
-        said::Verdict::Unschedulable => Style::Bad,
-        said::Verdict::NotProven => Style::Caution,
-    }
-}
-
-/// What an answer means that is neither a proof nor a refutation.
-fn worth(result: &TestResult) -> Option<String> {
-    let said = &result.said;
-    if result.chooses_budgets {
-        return Some(format!(
-            "it speaks of the capacities that it chose, {}, and not of those of the file",
-            servers::capacities(&result.chosen, &said.servers)
-        ));
-    }
-    match (said.claim, said.kind) {
-        (Some(said::Verdict::Schedulable), _) if result.is_upper_bound => {
-            Some("as an upper bound it accepts the set, which proves nothing".to_owned())
-        }
-        (Some(_), _) if result.is_upper_bound => Some(
-            "as an upper bound it does not accept the set, which shows nothing either".to_owned(),
-        ),
-        (Some(claim), _) => Some(format!(
-            "its paper claims: {claim}; this test is refuted and kept for comparison"
-        )),
-        (None, said::Kind::Necessary) if said.why.is_none() => Some(
-            "it passes, as every set has to that can be proved; that alone proves nothing"
-                .to_owned(),
-        ),
-        (None, _) => None,
-    }
-}
-
-/// One test for people: its verdict, its table, its reason.
-pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
-    let (painter, said) = (output.painter(), &result.said);
-    let with = said.mechanism.as_ref();
-    let with = with.map_or_else(String::new, |name| {
-        format!(", with the overheads of {name}")
-    });
-    let mut text = format!(
-        "{}: {} ({} test{with}, took {} us)\n",
-        painter.paint(Style::Bold, &said.name()),
-        painter.paint(verdict_style(said.verdict), &said.verdict.to_string()),
-        said.kind,
-        said.elapsed_us
-    );
-    if let Some(words) = worth(result) {
-        let _ = writeln!(text, "  {words}");
-    }
-    if let Some(why) = &said.why {
-        let _ = writeln!(text, "  why: {why}");
-    }
-    let mut tasks: Vec<&TaskBound> = said.tasks.iter().collect();
-    tasks.sort_by_key(|task| Reverse(task.priority));
-    let mut grid = Grid::of(&tasks, output)
-        .text("task", |task| &task.name)
-        .text("criticality", |task| &task.criticality);
-    if has_several_cpus(set) {
-        grid = grid.number("CPU", |task| match task.cpu {
-            Some(cpu) => cpu.to_string(),
-            None => "-".to_owned(),
-        });
-    }
-    grid = grid
-        .number("priority", |task| match task.priority {
-            Some(priority) => priority.to_string(),
-            None => "-".to_owned(),
-        })
-        .number("deadline", |task| exact(task.deadline_ns));
-    for level in &set.levels {
-        grid = grid.number(&format!("response {level}"), |task| {
-            match task.response_ns.get(level) {
-                None => styled("", None),
-                Some(None) => styled("-", Some(Style::Bad)),
-                Some(Some(bound)) => {
-                    let late = *bound > task.deadline_ns;
-                    styled(exact(*bound), late.then_some(Style::Bad))
-                }
-            }
-        });
-    }
-    text.push_str(&grid.render());
-    text.push_str(&servers::table(&said.servers, &set.levels, output));
-    text.push_str(&job_order(&result.chosen, set));
-    text.push_str(&levels::text(&result.chosen, set));
-    text.push('\n');
-    text
-}
-
-/// Busy periods and job priorities, where the test found any.
-fn job_order(chosen: &Parameters, set: &TaskSet) -> String {
-    let mut text = String::new();
-    if let Some(busy) = &chosen.busy_periods {
-        let busy = set.levels.iter().zip(busy);
-        let busy = busy.map(|(level, length)| format!("{level} {}", exact(length.as_nanos())));
-        let _ = writeln!(
-            text,
-            "\nbusy periods: {}",
-            busy.collect::<Vec<_>>().join(", ")
-        );
-    }
-    if let Some(patterns) = &chosen.patterns {
-        let total: u64 = patterns.iter().filter_map(|jobs| jobs.last()).sum();
-        let _ = writeln!(text, "jobs in a busy period: {total}");
-        let lists = chosen.job_priorities.iter().flatten().map(Vec::as_slice);
-        let lists = lists.chain(std::iter::repeat(&[][..]));
-        for ((task, jobs), list) in set.tasks.iter().zip(patterns).zip(lists) {
-            let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-            let priorities = match list.is_empty() {
-                true => String::new(),
-                false => format!(", priorities {}", first_few(list, PRIORITIES_SHOWN)),
-            };
-            let _ = writeln!(
-                text,
-                "  {}: {} by level{priorities}",
-                task.name,
-                jobs.join(" ")
-            );
-        }
-    }
-    text
-}
-
-fn conclusion(
-    set: &TaskSet,
-    results: &[TestResult],
-    args: &AnalyzeArgs,
-    painter: Painter,
-) -> String {
-    let mut proved = results.iter().filter(|result| result.is_proved());
-    let promised = match proved.any(|result| result.is_for_levels) {
-        true => levels::promised(set),
-        false => String::new(),
-    };
-    let proved = results.iter().filter(|result| result.answers(args, set));
-    let proved: Vec<String> = proved.map(|result| result.said.name()).collect();
-    let name = if set.name.is_empty() {
-        "The task set"
-    } else {
-        set.name.as_str()
-    };
-    if proved.is_empty() {
-        return format!(
-            "{name} is {} schedulable by any of these tests.\n{promised}",
-            painter.paint(Style::Bad, "not proved")
-        );
-    }
-    format!(
-        "{name} is {} by {}.\n{promised}",
-        painter.paint(Style::Good, "schedulable"),
-        proved.join(", ")
-    )
 }
 
 #[cfg(test)]

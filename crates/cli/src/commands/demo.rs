@@ -252,7 +252,7 @@ fn summary(
     output: &Output,
 ) -> String {
     let bounds: Vec<Option<u64>> = (0..session.tasks.len())
-        .map(|task| analysis.own_bound(task))
+        .map(|task| analysis.said.own_bound(task))
         .collect();
     let not = if analysis.is_proved() {
         ""

@@ -12,6 +12,7 @@ use crate::table::Grid;
 use vestal_result::Format;
 use vestal_result::files::{Explanation, Topic, Topics};
 use vestal_workload::codes;
+use vestal_workload::generate::Recipe;
 
 /// All pages by name, embedded when the program is built.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
@@ -25,6 +26,9 @@ pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
     }
     let wanted = topic.to_lowercase();
     if let Some(text) = registry().page(&wanted) {
+        return print(&wanted, "page", &text, output);
+    }
+    if let Some(text) = recipe_page(&wanted) {
         return print(&wanted, "page", &text, output);
     }
     // A variant is explained on the page of its test.
@@ -67,7 +71,7 @@ fn unknown(topic: &str) -> Failure {
         }
     }
     let what = format!("explain `{topic}`");
-    names::unknown(&what, "policy, test, subject or code", topic, known)
+    names::unknown(&what, "policy, test, recipe, subject or code", topic, known)
         .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
 
@@ -86,14 +90,42 @@ fn entries() -> Vec<Topic> {
     let tests = tests.map(|test| entry(test.to_string(), "test", test.summary));
     let subjects = SUBJECTS.iter();
     let subjects = subjects.map(|(name, summary)| entry((*name).to_owned(), "subject", summary));
-    policies.chain(tests).chain(subjects).collect()
+    let recipes = Recipe::NAMES.into_iter().filter_map(Recipe::named);
+    let recipes = recipes.map(|recipe| entry(recipe.name().to_owned(), RECIPE, recipe.summary()));
+    let all = policies.chain(tests).chain(recipes).chain(subjects);
+    all.collect()
+}
+
+/// The kind of entries about recipes.
+const RECIPE: &str = "recipe";
+
+/// What there is to know of a recipe: all of it is said where it is drawn.
+fn recipe_page(name: &str) -> Option<String> {
+    let recipe = Recipe::named(name)?;
+    let mut text = format!(
+        "# {name}: random task sets\n\n{}.\n\n| parameter | default | meaning |\n|---|---|---|\n",
+        recipe.summary()
+    );
+    for parameter in recipe.parameters() {
+        let (name, default, meaning) = (parameter.name, parameter.default, parameter.meaning);
+        text.push_str(&format!("| `{name}` | `{default}` | {meaning} |\n"));
+    }
+    text.push_str(&format!(
+        "\n`vestal generate --recipe {name} -o DIR` writes such sets as files, and `--set KEY=VALUE` gives a parameter another value.\n\
+         An experiment has them with `recipe = \"{name}\"`, and parameters under `[fixed]` and `[vary]`: see `docs/experiments.md`.\n"
+    ));
+    Some(text)
 }
 
 /// What has a page and is neither a policy nor a test.
-const SUBJECTS: [(&str, &str); 2] = [
+const SUBJECTS: [(&str, &str); 3] = [
     (
         "advise",
         "which policies and mechanisms keep a set schedulable on a machine",
+    ),
+    (
+        "analyze",
+        "what all tests say of a set, and which proof is the strongest",
     ),
     (
         "overheads",
@@ -122,13 +154,34 @@ mod tests {
 
     #[test]
     fn every_policy_and_every_test_has_a_page() {
-        for entry in entries() {
+        for entry in entries().into_iter().filter(|entry| entry.kind != RECIPE) {
             let name = entry.topic.split(':').next().unwrap();
             assert!(
                 PAGES.iter().any(|(page, _)| *page == name),
                 "docs/explain/{name}.md is missing"
             );
         }
+    }
+
+    #[test]
+    fn every_recipe_has_a_page_with_its_parameters() {
+        let recipes = entries().into_iter().filter(|entry| entry.kind == RECIPE);
+        let names: Vec<String> = recipes.map(|entry| entry.topic).collect();
+        assert_eq!(names, Recipe::NAMES);
+        for name in &names {
+            let text = recipe_page(name).unwrap();
+            assert!(text.starts_with(&format!("# {name}: ")), "{text}");
+            for parameter in Recipe::named(name).unwrap().parameters() {
+                assert!(
+                    text.contains(&format!(
+                        "| `{}` | `{}` |",
+                        parameter.name, parameter.default
+                    )),
+                    "{text}"
+                );
+            }
+        }
+        assert!(recipe_page("standart").is_none());
     }
 
     #[test]

@@ -47,7 +47,9 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
         questions: &questions,
         computed: Arc::default(),
     };
-    let store = asked.open(&args.directory, args.resume)?;
+    // A shard goes on with what others have begun; that is what the directory is shared for.
+    let resume = args.resume || shard != Shard::ALL;
+    let store = asked.open(&args.directory, resume)?;
     let bounded = interrupt::bounded(asked.last_words(&store, args, shard, output));
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
     let _told = bounded.told();
@@ -329,7 +331,12 @@ pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
         output.raw(&set.to_toml());
         return Ok(Exit::Holds);
     }
-    generate::write_new(&args.file, &set.to_toml())?;
+    let extension = args.file.extension();
+    let text = match extension.is_some_and(|is| is.eq_ignore_ascii_case("json")) {
+        true => set.to_json(),
+        false => set.to_toml(),
+    };
+    generate::write_new(&args.file, &text)?;
     let file = args.file.display().to_string();
     output.human(&format!(
         "set {} of point {} (seed {seed}) in {file}\n",

@@ -148,7 +148,8 @@ fn analyze_answers_in_the_guaranteed_shape() {
     let document = done.json();
     assert_eq!(done.exit, 0);
     assert_eq!(done.stderr, "");
-    assert_eq!(keys(&document), ["file", "format", "overheads", "results"]);
+    let all = ["file", "format", "overheads", "results", "strongest"];
+    assert_eq!(keys(&document), all);
     assert_eq!(document["format"], "vestal-result/1");
     assert_eq!(document["file"], FMS);
     let [rtb, printed] = document["results"].as_array().unwrap().as_slice() else {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod analyze;
 mod backlog;
 mod costs;
 mod costs_at_once;

@@ -1,6 +1,6 @@
 //! `vestal reproduce`: the smallest figure from beginning to end.
 
-use crate::support::{Scratch, vestal};
+use crate::support::{Scratch, command, vestal};
 use std::fs;
 
 #[test]
@@ -27,7 +27,18 @@ fn every_figure_is_listed() {
             .iter()
             .all(|figure| figure["missing"] == serde_json::json!([]))
     );
-    assert_eq!(vestal(&["reproduce", "--list"]).exit, 0);
+    // Each has a line, in a pipe and at a terminal of this width, and no column is empty.
+    for columns in [None, Some("180")] {
+        let mut list = command(&["reproduce", "--list"]);
+        if let Some(columns) = columns {
+            list.env("COLUMNS", columns);
+        }
+        let page = String::from_utf8(list.output().unwrap().stdout).unwrap();
+        assert_eq!(page.lines().count(), figures.len() + 2, "{page}");
+        let lists = |figure: &serde_json::Value| !figure["missing"].as_array().unwrap().is_empty();
+        let has_column = page.lines().next().unwrap().contains("not in this version");
+        assert_eq!(has_column, figures.iter().any(lists), "{page}");
+    }
 }
 
 #[test]

@@ -29,6 +29,17 @@ fn a_set_comes_back_as_a_file() {
         back("7", "39", "-").stdout,
         fs::read_to_string(set).unwrap()
     );
+    // The same set as JSON.
+    let json = bench.folder("set.json");
+    let json = json.to_str().unwrap();
+    assert_eq!(back("7", "39", json).exit, 0);
+    assert!(fs::read_to_string(json).unwrap().starts_with("{\n"));
+    let checked = |file: &str| {
+        let mut said = vestal(&["check", file, "--format", "json"]).json();
+        said["file"] = serde_json::Value::Null;
+        said
+    };
+    assert_eq!(checked(json), checked(set));
     // pairs.csv names sets that one test accepts and another does not; the tests say so again.
     let pairs = fs::read_to_string(folder.join("pairs.csv")).unwrap();
     let row = pairs

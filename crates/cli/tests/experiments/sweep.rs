@@ -109,7 +109,7 @@ fn threads_and_shards_change_no_byte() {
     bench.sweep(&threads, &["--jobs", "3"]);
     for shard in ["2/3", "3/3", "1/3"] {
         assert!(!shards.join("results.parquet").exists());
-        bench.sweep(&shards, &["--shard", shard, "--resume"]);
+        bench.sweep(&shards, &["--shard", shard]);
     }
     assert_same(&whole, &threads);
     assert_same(&whole, &shards);

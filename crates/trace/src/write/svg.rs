@@ -446,14 +446,13 @@ impl Picture {
             }
             Mark::Deadline { at_release } => {
                 // Where the next job arrives at the deadline, the arrow stands six pixels before it.
-                let aside = if at_release {
-                    "transform=\"translate(-6 0)\" "
-                } else {
-                    ""
+                let (aside, words) = match at_release {
+                    true => ("transform=\"translate(-6 0)\" ", ", drawn 6 px before it"),
+                    false => ("", ""),
                 };
                 put!(
                     self,
-                    "<path {aside}d=\"M{x} {tip}v{shaft}m-3 -5l3 5l3 -5\" fill=\"none\" stroke=\"#555\" stroke-width=\"1.2\"><title>deadline at {time}</title></path>"
+                    "<path {aside}d=\"M{x} {tip}v{shaft}m-3 -5l3 5l3 -5\" fill=\"none\" stroke=\"#555\" stroke-width=\"1.2\"><title>deadline at {time}{words}</title></path>"
                 );
             }
             Mark::Overrun => {
@@ -501,9 +500,15 @@ impl Picture {
             );
             x += 34 + name.chars().count() as u64 * 7;
         }
+        let marks = self.chart.rows.iter().flat_map(|row| &row.marks);
+        let mut moved = marks.filter(|(_, mark)| *mark == Mark::Deadline { at_release: true });
+        let aside = match moved.next() {
+            Some(_) => "; \u{2193} just before \u{2191}: at the same instant",
+            None => "",
+        };
         put!(
             self,
-            "<text x=\"{}\" y=\"{y}\" font-size=\"10\" fill=\"#333\">\u{2191} release \u{2193} deadline <tspan fill=\"#e66101\">\u{25bc}</tspan> overrun <tspan fill=\"#d01c1c\">\u{25cb}</tspan> miss <tspan fill=\"#d01c1c\">\u{2715}</tspan> drop; shaded: mode raised</text>",
+            "<text x=\"{}\" y=\"{y}\" font-size=\"10\" fill=\"#333\">\u{2191} release \u{2193} deadline <tspan fill=\"#e66101\">\u{25bc}</tspan> overrun <tspan fill=\"#d01c1c\">\u{25cb}</tspan> miss <tspan fill=\"#d01c1c\">\u{2715}</tspan> drop; shaded: mode raised{aside}</text>",
             x + 10
         );
     }

@@ -124,8 +124,12 @@ fn draw_row(text: &mut String, row: usize, task: &Row, grid: &Grid) {
                 // Where the next job arrives at the deadline, the arrow stands a fifth of a step
                 // before it.
                 let aside = if *at_release { grid.step / 5 } else { 0 };
+                let words = match aside {
+                    0 => String::new(),
+                    _ => format!(" % deadline at {at}, drawn a fifth of a step before it"),
+                };
                 let at = grid.at(Instant::from_nanos(at_ns.saturating_sub(aside)));
-                put!(text, "\\TaskDeadline{{{row}}}{{{at}}}");
+                put!(text, "\\TaskDeadline{{{row}}}{{{at}}}{words}");
             }
             Mark::Overrun => label(text, "overrun"),
             Mark::Miss => label(text, "miss"),

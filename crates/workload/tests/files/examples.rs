@@ -42,6 +42,17 @@ fn writing_and_reading_again_gives_an_equal_set() {
         let again =
             TaskSet::parse("again.toml", &set.to_toml()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(set, again, "{name}");
+        let json = set.to_json();
+        assert!(
+            json.starts_with("{\n  \"format\": \"vestal/1\",\n"),
+            "{json}"
+        );
+        let again = TaskSet::parse("again.json", &json);
+        assert_eq!(
+            set,
+            again.unwrap_or_else(|error| panic!("{error}")),
+            "{name}"
+        );
     }
 }
 

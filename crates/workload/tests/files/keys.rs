@@ -251,6 +251,11 @@ fn an_optional_key_may_be_left_out() {
             set,
             "{field}"
         );
+        assert_eq!(
+            TaskSet::parse("again.json", &set.to_json()).unwrap(),
+            set,
+            "{field}"
+        );
     }
     assert!(counted > 20, "{counted}");
 }

@@ -74,6 +74,11 @@ fn feed_task_set(name: &str, text: &str) {
                 again.unwrap_or_else(|errors| panic!("{errors}\n{}", set.to_toml())),
                 set
             );
+            let json = TaskSet::parse("again.json", &set.to_json());
+            assert_eq!(
+                json.unwrap_or_else(|errors| panic!("{errors}\n{}", set.to_json())),
+                set
+            );
         }
     }
 }

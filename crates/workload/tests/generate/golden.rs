@@ -86,6 +86,9 @@ fn every_recipe_draws_what_it_always_drew() {
                 recipe.set(parameter, value).unwrap();
             }
             let sets = (0..20).map(|index| recipe.draw(derived_seed(1, &[0, index])).unwrap());
+            let sets = sets.inspect(|set| {
+                assert_eq!(&TaskSet::parse("x.json", &set.to_json()).unwrap(), set);
+            });
             let text: String = sets.map(|set| set.to_toml()).collect();
             (name, parameter, fingerprint(&text))
         })

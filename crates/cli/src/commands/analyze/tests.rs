@@ -235,6 +235,7 @@ fn args(tests: &[&str]) -> AnalyzeArgs {
         file: "set.toml".into(),
         tests: tests.iter().map(|&name| name.to_owned()).collect(),
         all: false,
+        details: false,
         emit: None,
         parameters: None,
         overheads: OverheadArgs::default(),
