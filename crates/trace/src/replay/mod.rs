@@ -36,6 +36,7 @@ pub mod checks;
 pub mod conformance;
 pub mod inversion;
 pub mod levels;
+mod on_behalf;
 mod run;
 pub mod windows;
 
