@@ -26,7 +26,7 @@ pub const SHARES: &str = "vestal-shares/1";
 /// That of one of shares with pairs of sets.
 pub const PAIRED_SHARES: &str = "vestal-paired-shares/1";
 /// That of one of cameras.
-pub const CAMERAS: &str = "vestal-cameras/1";
+pub const CAMERAS: &str = "vestal-cameras/2";
 
 impl Head {
     /// Of these, in a format.
