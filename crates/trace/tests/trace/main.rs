@@ -20,6 +20,7 @@ mod ftrace;
 mod inversion;
 mod lanes;
 mod levels;
+mod lists;
 mod mc2;
 mod perfetto;
 mod recorded;
