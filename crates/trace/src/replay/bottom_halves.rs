@@ -150,7 +150,7 @@ struct Waiting {
 /// What of a budget is on its way back.
 #[derive(Clone, Copy, Debug)]
 struct Charge {
-    /// The plan that named the server for it: charges by one plan use one part of a budget.
+    /// When a plan named the server for it first: what is charged by that one and those that go on with it is one part of a budget.
     since: Instant,
     /// When it is back at the latest.
     back: Instant,
@@ -161,7 +161,7 @@ struct Charge {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     server: ServerId,
-    /// When the plan named it: what it has to use was there then.
+    /// When a plan named it first for this: what it has to use was there then.
     since: Instant,
     left: Service,
     /// Whether the job stops when nothing is left.
@@ -233,11 +233,16 @@ impl<'a> State<'a> {
             BudgetOwner::Job | BudgetOwner::Task(_) => None,
         };
         let named = slot.and_then(|slot| of_server(slot.budget?));
-        self.running = named.map(|(server, budget)| Running {
-            server,
-            since: at,
-            left: budget.remaining,
-            ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
+        let before = self.running;
+        self.running = named.map(|(server, budget)| {
+            // What is left of what the plan before named: one use of one part of a budget.
+            let goes_on = |old: &Running| old.server == server && old.left == budget.remaining;
+            Running {
+                server,
+                since: before.filter(goes_on).map_or(at, |old| old.since),
+                left: budget.remaining,
+                ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
+            }
         });
         if slot.is_some_and(|slot| slot.job.task == self.below.half) {
             self.on_behalf.begins();
@@ -296,7 +301,10 @@ impl<'a> State<'a> {
                 on_behalf_of: Some(server),
             } if task == self.below.half => {
                 self.on_behalf.name(server);
-                self.is_as_urgent(at);
+                // Else it counts from the next decision on.
+                if self.below.shares {
+                    self.is_as_urgent(at);
+                }
             }
             Fact::Interrupt { device, count } if device == self.below.device => {
                 self.on_behalf.interrupt(count);

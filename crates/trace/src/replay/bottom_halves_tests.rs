@@ -316,10 +316,14 @@ fn what_is_left_of_a_budget_in_parts_counts_where_a_part_is_used_up() {
     assert_eq!(found_below(above(4), &[], &two), Some((8_000, 10_000)));
     // A full list may have put all of it off until the last comes back: at 14.
     assert_eq!(found_below(above(2), &[], &two), None);
-    // What is charged in three parts by one plan is one part of the budget.
+    // What is charged in three parts, with plans between them that say the same, is one part of the budget.
     let mut parts = first.to_vec();
     parts[4] = charged(200, 200);
-    parts.splice(5..5, [charged(400, 200), charged(600, 200)]);
+    let rounds = [(400, 400), (600, 200)].map(|(at, left)| {
+        let plan = slot(at - 200, left, suspend);
+        [decided(at - 200), plan, charged(at, 200)]
+    });
+    parts.splice(5..5, rounds.concat());
     let in_parts = [&parts[..], &second, &late(8_000)].concat();
     assert_eq!(found_below(above(3), &[], &in_parts), Some((8_000, 10_000)));
     let three = [&first[..], &second, &third, &late(8_000)].concat();
@@ -483,6 +487,9 @@ fn who_is_named_while_a_burst_is_under_way_does_not_make_it_more_urgent() {
         None
     );
     assert_eq!(all(&[&begun, &released, &next, &late]), Some((300, 900)));
+    // Nor if the manager comes late, and tells that it is used up before who was named meanwhile.
+    let told = [burst_charged(5_000, 700), asked_for(400, 2), decided(5_000)];
+    assert_eq!(all(&[&begun, &released, &told, &late]), Some((300, 5_000)));
     // Where several bottom halves share a PIBS, nobody knows whether the burst has ended.
     let below = Below {
         half: HALF,

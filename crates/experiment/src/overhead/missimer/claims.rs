@@ -7,8 +7,8 @@
 //! **What others took of the CPU** is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.
 //! A claim is confirmed or refuted if both ends say so. What the run's own threads executed is never counted as taken, so the truth lies nearer to the first end.
 //!
-//! **What a system did wrong** is not left out: a claim of which a run has a server at fault is not confirmed, and a run whose mode rises without a reason
-//! counts against what is said of the change.
+//! **What a system did wrong** is not left out: a server at fault in one run refutes the first claim, and none of the paper about such runs is decided; a run whose
+//! mode rises without a reason counts against what is said of the change.
 
 use super::judged::{Change, DISTURBED, DISTURBED_VARIANCE, Lost};
 use super::run::{Camera, Place, Run, System};
@@ -119,15 +119,15 @@ impl Claim {
         let runs = self.about.iter();
         let runs = runs.flat_map(|&(place, system)| table.all_of_place(place, system));
         let at_fault = runs.filter(|run| !run.faults().is_empty()).count();
-        let verdict = match (first == second, first) {
-            (false, _) => Verdict::NotDecided,
-            (true, Verdict::Confirmed) if at_fault > 0 => {
-                let why =
-                    format!("{numbers}. A server of a camera was at fault in {at_fault} runs");
-                numbers = why;
-                Verdict::NotDecided
-            }
-            (true, verdict) => verdict,
+        // What a system that is at fault shows is no evidence of the paper's; of ours it refutes.
+        let is_ours = self.of != "paper";
+        let is_spoilt = at_fault > 0 && !(is_ours && first == Verdict::Refuted);
+        if is_spoilt {
+            numbers = format!("{numbers}. A server of a camera was at fault in {at_fault} runs");
+        }
+        let verdict = match first == second && !is_spoilt {
+            true => first,
+            false => Verdict::NotDecided,
         };
         Finding {
             of: self.of.to_owned(),

@@ -63,7 +63,7 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
          {} that is sent {RATE} events a second, of {COST_US} us each.\n\n\
          Left out are runs of which others took more than {} % of the CPU ({} % for variances), and those in which a sender was starved: it sent less than the server of its camera could serve at \
          best, or was late for more than one in {STARVED} parts of the run. A server is at fault that gave more than its share, or less than one in {LEAST} parts of it while events waited: \
-         such runs are not left out, and confirm nothing. What others took is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.",
+         such runs are not left out, and decide no claim of the paper. What others took is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.",
         measured.machine,
         cpu(measured),
         measured.repetitions,
