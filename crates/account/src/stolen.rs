@@ -116,6 +116,11 @@ impl StolenLog {
         sum
     }
 
+    /// The remembered intervals, oldest first: from and to, clock readings. What two threads saw alike is there twice.
+    pub fn newest(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.windows.iter().map(|window| (window.from, window.to))
+    }
+
     /// Whether all of the time from `start` on that was stolen is remembered.
     pub(super) const fn reaches_back_to(&self, start: u64) -> bool {
         self.forgotten_until <= start
@@ -199,6 +204,8 @@ mod tests {
         assert_eq!(log.count(), WINDOWS as u64 + 1);
         assert_eq!(log.lost_nanos(), WINDOWS as u64 + 1);
         assert_eq!(log.within(0, u64::MAX).nanos, WINDOWS as u64);
+        assert_eq!(log.newest().count(), WINDOWS);
+        assert_eq!(log.newest().next(), Some((11, 12)), "not the oldest");
         assert_eq!(
             [1, 2].map(|start| log.reaches_back_to(start)),
             [false, true]

@@ -80,7 +80,7 @@ pub use plan::{
     Until, Wake, WakeReason,
 };
 pub use plan_hash::PlanHash;
-pub use scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
+pub use scheduler::{ContractViolation, Enforcer, Interest, Listed, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use slice_count::{SLICES_MAX, SliceCount};
 pub use table_error::TableError;

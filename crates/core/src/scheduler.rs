@@ -110,6 +110,12 @@ pub trait Scheduler {
         None
     }
 
+    /// What the list of a sporadic server has in all since the last decision, and its capacity in the present mode, which that has to be. `None` for
+    /// other servers, and by a scheduler without servers. O(length of the list).
+    fn listed(&self, _server: ServerId) -> Option<Listed> {
+        None
+    }
+
     /// The CPU on which the ghost of a task uses up its budget since the last decision: what its jobs did not need, while
     /// lower levels have the CPU. `None`: there is none. For drawings and statistics. O(CPUs).
     fn ghost_of(&self, _task: TaskId) -> Option<CpuId> {
@@ -119,6 +125,23 @@ pub trait Scheduler {
     /// For how long ghosts of a task used up its budgets, up to the last decision; `None` by a scheduler without ghosts. O(1).
     fn ghost_time(&self, _task: TaskId) -> Option<Service> {
         None
+    }
+}
+
+/// What the replenishments of a sporadic server come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The sum of its list.
+    pub sum: Service,
+    /// Its capacity.
+    pub capacity: Service,
+}
+
+impl Listed {
+    /// Whether nothing of the budget is lost or made.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.sum == self.capacity
     }
 }
 
@@ -156,6 +179,9 @@ macro_rules! forward {
         }
         fn longest_list(&self, server: ServerId) -> Option<u16> {
             (**self).longest_list(server)
+        }
+        fn listed(&self, server: ServerId) -> Option<Listed> {
+            (**self).listed(server)
         }
         fn ghost_of(&self, task: TaskId) -> Option<CpuId> {
             (**self).ghost_of(task)

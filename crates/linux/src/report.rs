@@ -434,6 +434,9 @@ pub struct MachineReport {
     pub longest_charged: Service,
     /// All of them.
     pub lost: Duration,
+    /// The newest of them, oldest first: from and to, counted from the start of the run. At most 1024; who saw the same time as another thread stands
+    /// beside it.
+    pub newest: Vec<(Instant, Instant)>,
     /// The same by cause; only causes that took something.
     pub stolen: Vec<StolenTime>,
     /// Threads of other processes in a real-time class that may use the CPU of the run.

@@ -15,7 +15,7 @@ use crate::report::{
 };
 use crate::run::Run;
 use crate::skew::ClockSkew;
-use vestal_core::{Duration, Level, Service};
+use vestal_core::{Duration, Instant, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
 /// What there is beside the shared words, of the whole run.
@@ -121,7 +121,7 @@ fn cpu_report(cpu: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport
         parts: parts_report(&with_those_beside(cpu, &manager.parts), &totals, &threads),
         threads,
         busy_periods: busy_report(cpu, &totals, account),
-        machine: machine_report(&account.stolen, measured),
+        machine: machine_report(&account.stolen, measured, cpu.epoch()),
         lost_notes: account.lost,
         enforcement: EnforcementReport {
             calibration: measured.calibration.monitor,
@@ -173,12 +173,15 @@ fn monitoring_report(cpu: &Cpu, manager: &ManagerRecord) -> Option<MonitoringRep
     })
 }
 
-fn machine_report(stolen: &StolenLog, measured: &MeasuredCpu) -> MachineReport {
+fn machine_report(stolen: &StolenLog, measured: &MeasuredCpu, epoch: u64) -> MachineReport {
+    let since = |at: u64| Instant::from_nanos(at.saturating_sub(epoch));
+    let newest = stolen.newest().filter(|&(_, to)| to > epoch);
     MachineReport {
         gaps: stolen.count(),
         longest_gap: Duration::from_nanos(stolen.longest_nanos()),
         longest_charged: Service::from_nanos(stolen.longest_charged_nanos()),
         lost: Duration::from_nanos(stolen.lost_nanos()),
+        newest: newest.map(|(from, to)| (since(from), since(to))).collect(),
         stolen: stolen_time(stolen, &measured.foreign),
         foreign: measured.foreign.clone(),
     }

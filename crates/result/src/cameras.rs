@@ -43,13 +43,31 @@ pub struct CamerasCell {
     pub system: String,
     /// How many runs count.
     pub runs: usize,
-    /// How many do not: others took more than a thousandth of the CPU, or of each ten events of a camera not even one was left over or dropped, so that its
-    /// server was not used up.
+    /// How many do not, for one of the next two reasons or both.
     #[serde(default)]
     pub left_out: usize,
-    /// Of those: for the first of these reasons.
+    /// In how many others took more than a hundredth of the CPU.
     #[serde(default)]
     pub disturbed: usize,
+    /// In how many the sender of a camera sent less than its server could serve at best, or was late for more than a tenth of the run.
+    #[serde(default)]
+    pub starved: usize,
+    /// In how many runs a server of a camera gave more than its share, also of those that do not count.
+    #[serde(default)]
+    pub too_much: usize,
+    /// In how many that count one gave less than half of it while events waited.
+    #[serde(default)]
+    pub too_little: usize,
+    /// Of runs with a change that count: in how many the mode did not rise about half time, or at another time as well without a reason.
+    #[serde(default)]
+    pub wrong_changes: usize,
+    /// In how many it rose at another time as well, each time just after others took the CPU for as long as jobs may exceed their budgets by.
+    #[serde(default)]
+    pub explained_changes: usize,
+    /// How many windows between two looks at what was served, of all runs, were a tenth longer or shorter than they should be: they are in means, and not in
+    /// variances.
+    #[serde(default)]
+    pub late_looks: usize,
     /// What others took of the CPU in all runs, those that do not count included, in percent of a run.
     #[serde(default)]
     pub lost_percent: Option<Quartiles>,
@@ -85,4 +103,13 @@ pub struct CameraCell {
     pub queued: u64,
     /// For which there was no room, or that a bottom half was kept from.
     pub dropped: u64,
+    /// What its server was charged.
+    #[serde(default)]
+    pub charged_ns: u64,
+    /// How much of its budget came later than it would have, because a list was full.
+    #[serde(default)]
+    pub postponed_ns: u64,
+    /// What its share comes to in the modes that there were.
+    #[serde(default)]
+    pub share_ns: u64,
 }

@@ -51,6 +51,23 @@ pub struct Replay {
     /// What sporadic servers and PIBS executed in any window of a period; absent where there are none, and if there is a difference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<ServerWindow>,
+    /// What lists of sporadic servers came to; absent where there are none, and if there is a difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<ServerList>,
+}
+
+/// The list of replenishments of a sporadic server: after each decision, what is at hand and what is on its way back sum up to its capacity in the mode of that
+/// moment, or there is a `difference`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerList {
+    /// The server.
+    pub server: String,
+    /// The sum of its list at the end.
+    pub listed_ns: u64,
+    /// Its capacity then.
+    pub capacity_ns: u64,
+    /// How many replenishments it had when it was longest.
+    pub longest: u16,
 }
 
 /// What a sporadic server executed in any window as long as its period, and a PIBS in one as long as that of whom it serves where nobody else is named. It

@@ -491,7 +491,8 @@ pub struct Machine {
     pub missed_outside_gaps: u64,
     /// By cause; only causes that took something.
     pub stolen: Vec<Stolen>,
-    /// What the kernel did in interrupts on the processors of a real run with devices; none of others.
+    /// What the kernel did in interrupts on the processors of a real run with devices, as its ticks found it and trials before the run included; none of
+    /// others.
     pub interrupts: Vec<Interrupts>,
     /// How well limits were enforced; a simulated world enforces exactly.
     #[serde(flatten)]

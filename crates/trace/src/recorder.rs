@@ -5,8 +5,8 @@ use crate::ring::Producer;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use vestal_core::{
-    ContractViolation, CpuId, Enforcer, Fact, Instant, Interest, JobId, Level, Notice, Permit,
-    Plan, PlanHash, Scheduler, ServerId, Service, TaskId,
+    ContractViolation, CpuId, Enforcer, Fact, Instant, Interest, JobId, Level, Listed, Notice,
+    Permit, Plan, PlanHash, Scheduler, ServerId, Service, TaskId,
 };
 
 /// Where records go.
@@ -306,6 +306,10 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
 
     fn longest_list(&self, server: ServerId) -> Option<u16> {
         self.inner.longest_list(server)
+    }
+
+    fn listed(&self, server: ServerId) -> Option<Listed> {
+        self.inner.listed(server)
     }
 
     fn ghost_of(&self, task: TaskId) -> Option<CpuId> {

@@ -8,6 +8,7 @@ mod bottom_halves;
 mod domains;
 mod foreign;
 mod levels;
+mod lists;
 mod windows;
 
 use crate::args::{ReplayArgs, WorldArgs};
@@ -25,7 +26,7 @@ use std::path::Path;
 use vestal_core::{Duration, JobId, Scheduler};
 use vestal_policy::{Configuration, Precision, Registry, parameters};
 use vestal_result::Format as Version;
-use vestal_result::replay::{Differs, Inverted, Jobs, Levels, Replay, ServerWindow};
+use vestal_result::replay::{Differs, Inverted, Jobs, Levels, Replay, ServerList, ServerWindow};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference, Replayed};
@@ -51,6 +52,7 @@ pub(super) struct Found {
     inversion: Option<Inverted>,
     levels: Option<Levels>,
     windows: Vec<ServerWindow>,
+    lists: Vec<ServerList>,
     task_set: Vec<String>,
 }
 
@@ -126,12 +128,17 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
     } else if listed.domains != header.domains || (!several && listed.cpus != header.cpus) {
         return Err(domains::others(&what()));
     }
+    let mut lists = Vec::new();
     let outcome = if several {
         domains::replay(&header, trace, &session.system, &what())?
     } else {
         let configuration = session.configuration();
         let mut scheduler = scheduler(&header, configuration, &what())?;
-        replay::replay(&header, trace, scheduler.as_mut()).map(Replayed::from)
+        let replayed = replay::replay(&header, trace, scheduler.as_mut());
+        if replayed.is_ok() {
+            lists = lists::of(&header, scheduler.as_ref());
+        }
+        replayed.map(Replayed::from)
     };
     let outcome = match outcome {
         Ok(replayed) => Ok(replayed),
@@ -157,6 +164,7 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         inversion,
         levels,
         windows,
+        lists,
         task_set,
     })
 }
@@ -403,6 +411,7 @@ fn document(path: &Path, found: &Found) -> Replay {
         inversion: found.inversion.clone(),
         levels: found.levels.clone(),
         windows: found.windows.clone(),
+        lists: found.lists.clone(),
         task_set: found.task_set.clone(),
         domains: domains::documents(&found.header, replayed),
     }
@@ -445,6 +454,7 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
             let levels = document.levels.as_ref();
             text.push_str(&levels.map(levels::page).unwrap_or_default());
             text.push_str(&windows::page(&document.windows));
+            text.push_str(&lists::page((&document.lists, replayed.sum().lists)));
             match &document.inversion {
                 Some(found) => painter.paint(
                     Style::Bad,

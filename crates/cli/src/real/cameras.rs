@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use vestal_core::{Instant, Service, TaskConfiguration, TaskId};
-use vestal_experiment::overhead::missimer::run::{Camera, Place, Run, System, WINDOW_NS};
+use vestal_experiment::overhead::missimer::run::{Camera, Place, Rise, Run, System, WINDOW_NS};
 use vestal_experiment::overhead::missimer::set;
 use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
+use vestal_linux::report::ServerReport;
 use vestal_linux::{Device, Ended, Executive, JobContext, Processor, Report, TaskSpec};
 
 /// So many events fit into a buffer: more than come in a period.
@@ -102,13 +103,23 @@ pub(crate) fn cameras(
     if report.ended != Ended::Finished {
         return Ok(None);
     }
-    let cameras = rows.into_iter().zip(served_by);
-    let cameras = cameras.map(|(row, served_by)| Camera {
-        sent: row.arrived,
-        served: row.served,
-        queued: row.queued,
-        dropped: row.dropped,
-        served_by,
+    // Servers of cameras come after those of the applications.
+    let servers = report.cpus.first().map(|cpu| &cpu.servers);
+    let cameras = rows.into_iter().zip(served_by).enumerate();
+    let cameras = cameras.map(|(number, (row, served_by))| {
+        let server = servers.and_then(|servers| servers.get(applications.len() + number));
+        let of =
+            |of: fn(&ServerReport) -> Service| server.map_or(0, |server| of(server).as_nanos());
+        Camera {
+            sent: row.arrived,
+            served: row.served,
+            queued: row.queued,
+            dropped: row.dropped,
+            stalled_ns: devices.stalled_nanos(number),
+            charged_ns: of(|server| server.charged),
+            postponed_ns: of(|server| server.postponed),
+            served_by,
+        }
     });
     let of = |number: usize, count: fn(&Application) -> &AtomicU64| {
         let application = applications.get(number);
@@ -148,8 +159,18 @@ fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Ru
     let count = |of: fn(&vestal_linux::report::CpuReport) -> u64| {
         cpus.clone().map(of).fold(0, u64::saturating_add)
     };
-    let rises = cpus.clone().flat_map(|cpu| &cpu.modes);
-    let rises = rises.filter(|change| change.to > change.from);
+    let changes = cpus.clone().flat_map(|cpu| &cpu.modes);
+    let of = |is_rise: bool| {
+        let changes = changes.clone();
+        let of = changes.filter(move |change| (change.to > change.from) == is_rise);
+        of.map(|change| since_begin(change.at))
+    };
+    let mut gaps: Vec<(u64, u64)> = cpus
+        .clone()
+        .flat_map(|cpu| &cpu.machine.newest)
+        .map(|&(from, to)| (since_begin(from), since_begin(to)))
+        .collect();
+    gaps.sort_unstable();
     let dropped = |application: usize| {
         let tasks = report.cpus.first().map(|cpu| &cpu.tasks);
         let task = tasks.and_then(|tasks| tasks.get(application));
@@ -164,7 +185,10 @@ fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Ru
         dropped: [dropped(0), dropped(1)],
         read: [0; 2],
         overwritten: [0; 2],
-        rises_ns: rises.map(|change| since_begin(change.at)).collect(),
+        rises: of(true)
+            .map(|at| Rise::after(at, gaps.iter().copied()))
+            .collect(),
+        returns_ns: of(false).collect(),
         scheduler_ns: count(|cpu| {
             let own = cpu.threads.cpu().as_nanos();
             own.saturating_add(cpu.threads.workers.as_nanos())

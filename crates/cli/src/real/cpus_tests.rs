@@ -339,6 +339,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             longest_gap: Duration::from_nanos(figure),
             longest_charged: Service::ZERO,
             lost: Duration::from_nanos(figure),
+            newest: Vec::new(),
             stolen: vec![vestal_linux::report::StolenTime {
                 cause: vestal_linux::report::Cause::Unknown,
                 time: Duration::from_nanos(figure),

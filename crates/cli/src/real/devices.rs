@@ -20,6 +20,8 @@ use vestal_workload::model::{DeviceArrival, DeviceKind, DeviceSpec, IoSpec};
 /// So many events fit into a device at least.
 const ROOM: u16 = 256;
 const EVENT: [u8; 1] = [0];
+/// A sender that is late by no more has stalled nobody.
+const STALL_NANOS: u64 = 20_000_000;
 /// What is taken of an event that nobody serves, a packet with its headers included.
 const TAKEN_BYTES: usize = 64;
 
@@ -49,6 +51,8 @@ struct Source {
     /// How many could not, and the number of the error with the last of them.
     failed: AtomicU64,
     error: AtomicI32,
+    /// How late it was in all, each time beyond [`STALL_NANOS`].
+    stalled_nanos: AtomicU64,
 }
 
 impl Source {
@@ -59,6 +63,7 @@ impl Source {
             refused: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             error: AtomicI32::new(0),
+            stalled_nanos: AtomicU64::new(0),
         }
     }
 
@@ -73,6 +78,12 @@ impl Source {
             self.error.store(number, Ordering::Relaxed);
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// It wanted the CPU from `due` on and has it now.
+    fn has_the_cpu(&self, due: u64, now: u64) {
+        let beyond = now.saturating_sub(due).saturating_sub(STALL_NANOS);
+        self.stalled_nanos.fetch_add(beyond, Ordering::Relaxed);
     }
 
     /// What has to be said of events that could not be sent to the device of this name.
@@ -124,7 +135,7 @@ impl Pace {
             sleep_until(clock_nanos() + POLL_NANOS);
         }
         let mut next = clock_nanos();
-        let mut counted = next;
+        let (mut counted, mut due) = (next, next);
         while !is_over.load(Ordering::Acquire) {
             if clock_nanos() - counted > COUNT_NANOS {
                 // Who is told what was dropped hears of an error then.
@@ -136,8 +147,11 @@ impl Pace {
                 Self::Storm => source.send(),
                 Self::Every(period, count) => {
                     let now = clock_nanos();
+                    source.has_the_cpu(due, now);
+                    due = now;
                     if next > now {
-                        sleep_until(next.min(now + PATIENCE_NANOS));
+                        due = next.min(now + PATIENCE_NANOS);
+                        sleep_until(due);
                         continue;
                     }
                     (0..count).for_each(|_| source.send());
@@ -179,6 +193,12 @@ impl Devices {
     /// The device with this number.
     pub(super) fn device(&self, number: usize) -> Option<&Device> {
         self.each.get(number).map(|made| &made.device)
+    }
+
+    /// How late the sender of that one was in all, each time beyond what stalls nobody.
+    pub(super) fn stalled_nanos(&self, number: usize) -> u64 {
+        let made = self.each.get(number);
+        made.map_or(0, |made| made.source.stalled_nanos.load(Ordering::Relaxed))
     }
 
     /// What a job waits for.

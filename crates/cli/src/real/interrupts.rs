@@ -136,6 +136,8 @@ mod tests {
     fn this_machine_says_what_it_did() {
         let now = Counters::now();
         let found = now.since(&now, [Processor(0)].into_iter());
-        assert_eq!(found.len(), 1, "{now:?}");
+        // Where it may be read, and the processor is there.
+        let is_said = now.stat.contains("\ncpu0 ") && now.softirqs.contains("CPU0 ");
+        assert_eq!(found.len(), usize::from(is_said), "{now:?}");
     }
 }

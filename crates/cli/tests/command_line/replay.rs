@@ -4,6 +4,7 @@ use crate::support::traces::read;
 use crate::support::{Done, Scratch, vestal};
 use crate::traces::{OVERLOAD, WORLDS, has_an_order, simulate};
 use crate::{FMS, THREE};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -469,4 +470,28 @@ fn simulated_native_runs_in_overload_replay_clean_under_every_policy_that_has_th
         let replay = vestal(&["replay", trace]);
         assert_eq!(replay.exit, 0, "{policy}: {}", replay.stdout);
     }
+}
+
+/// Rule S1: of each sporadic server, and of no PIBS; the mode rises and returns meanwhile.
+#[test]
+fn lists_of_sporadic_servers_sum_up_to_their_budgets() {
+    let scratch = Scratch::new("replayed-lists");
+    let trace = scratch.0.join("run.vtrace");
+    let trace = trace.to_str().unwrap();
+    let words = "simulate examples/io-amc.toml --policy io-amc --for 230ms --scenario hi --trace";
+    let words: Vec<&str> = words.split(' ').chain([trace]).collect();
+    let done = vestal(&words);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let replayed = vestal(&["replay", trace, "--format", "json"]).json();
+    assert!(replayed["modes"].as_u64() > Some(2), "{replayed}");
+    let rows = replayed["lists"].as_array().unwrap();
+    let names: Vec<&Value> = rows.iter().map(|row| &row["server"]).collect();
+    assert_eq!(names, ["video", "control", "planner"]);
+    for row in rows {
+        assert_eq!(row["listed_ns"], row["capacity_ns"], "{row}");
+        assert!(row["longest"].as_u64() > Some(0), "{row}");
+    }
+    let said = vestal(&["replay", trace]).stdout;
+    let said_of = "lists of sporadic servers summed up to their budgets after each decision";
+    assert!(said.contains(said_of), "{said}");
 }

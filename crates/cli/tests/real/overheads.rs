@@ -442,11 +442,16 @@ fn cameras_are_measured_and_a_measurement_goes_on_where_it_was() {
     ];
     assert_eq!(found, expected);
     for cell in cells {
-        let [runs, left_out, disturbed] =
-            ["runs", "left_out", "disturbed"].map(|key| cell[key].as_u64().unwrap());
+        let count = |key: &str| cell[key].as_u64().unwrap();
+        let [runs, left_out] = ["runs", "left_out"].map(count);
         assert_eq!(runs + left_out, 1, "{cell}");
-        // Nothing but what others took of the CPU leaves a run out: each camera used up its server.
-        assert_eq!(left_out, disturbed, "{cell}");
+        // Nothing but what others took of the CPU, and of a sender's, leaves a run out; and no server gives too much or too little.
+        assert_eq!(
+            left_out,
+            (count("disturbed") + count("starved")).min(1),
+            "{cell}"
+        );
+        assert_eq!((count("too_much"), count("too_little")), (0, 0), "{cell}");
         for (figure, least) in [
             (&cell["overhead_percent"], 0.0),
             (&cell["completed_each_second"][0], 3.0),
@@ -463,6 +468,8 @@ fn cameras_are_measured_and_a_measurement_goes_on_where_it_was() {
                 "{cell}"
             );
             assert!(sum[0] > 0, "{cell}");
+            assert!(camera["charged_ns"].as_u64() > Some(0), "{cell}");
+            assert!(camera["share_ns"].as_u64() > Some(0), "{cell}");
         }
     }
     let rises = cells[4]["rises"]["median"].as_f64();
@@ -472,9 +479,12 @@ fn cameras_are_measured_and_a_measurement_goes_on_where_it_was() {
     }
     // What no run counts for has nothing to draw.
     let counts = |cells: &[Value]| cells.iter().any(|cell| cell["runs"] != 0);
-    for (figure, shown) in [("fig12", &cells[..4]), ("fig15", &cells[4..])] {
+    let of_change = |key: &str| cells[4][key].as_u64().unwrap();
+    let others = of_change("wrong_changes") + of_change("explained_changes");
+    let is_judged = of_change("runs") > others;
+    for (figure, is_there) in [("fig12", counts(&cells[..2])), ("fig15", is_judged)] {
         let path = folder.join(figure).with_extension("svg");
-        assert_eq!(path.exists(), counts(shown), "{figure}: {cells:?}");
+        assert_eq!(path.exists(), is_there, "{figure}: {cells:?}");
     }
     // One run is missing: that alone is made again.
     let path = folder.join("runs.jsonl");

@@ -20,6 +20,7 @@ mod hierarchy_modes;
 mod hierarchy_per_tick;
 mod hierarchy_reference;
 mod hierarchy_response;
+mod hierarchy_stolen;
 mod hierarchy_windows;
 mod levelled;
 mod levelled_random;

@@ -12,8 +12,8 @@
 //! are not back are less than the capacity, and certainly when all are back. Where the list of a sporadic server may have been full, which
 //! merges what comes back, that is when the last one is. So this is for servers that keep their budgets while they have nothing to do.
 //!
-//! Who is *above* is decided as the run goes on: a PIBS is as urgent as the most urgent of those on whose behalf its bottom half was asked for
-//! since it ended last, or as the one whom its configuration names, where nobody was named, or in a raised mode, which may leave those out that were.
+//! Who is *above* is decided as the run goes on, by on whose behalf a PIBS runs (`on_behalf`); of what a bottom half executed before that changed
+//! it changes nothing.
 //!
 //! A manager tells of what happened since it looked last, in no order of time; what is told of a bottom half's end before the release
 //! that it delayed is found all the same, up to the next decision.
@@ -22,12 +22,13 @@
 //! with the jobs that wait, the gaps and the inversions.
 
 use super::inversion::Inversion;
+use super::on_behalf::OnBehalf;
 use crate::record::{Record, What};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use vestal_core::{
-    BudgetOwner, CpuId, DeviceId, Duration, Event, Fact, Instant, JobId, Level, OnExhaustion,
-    ServerId, Service, StopReason, TaskId,
+    Budget, BudgetOwner, CpuId, DeviceId, Duration, Event, Fact, Instant, JobId, Level,
+    OnExhaustion, ServerId, Service, Slot, StopReason, TaskId,
 };
 
 /// A task that may go before a bottom half, on the same CPU, and its server.
@@ -54,6 +55,10 @@ pub struct Below<'a> {
     pub half: TaskId,
     /// Its device.
     pub device: DeviceId,
+    /// Its server.
+    pub server: ServerId,
+    /// Whether that serves other tasks as well.
+    pub shares: bool,
     /// How urgent it is where nobody who waits lends it more or less: as its server, or as the one whom its PIBS serves then.
     pub priority: u32,
     /// How urgent it is on behalf of each server, by their numbers: `None`, and beyond the end, on whose it does not run. Empty if its server
@@ -97,15 +102,39 @@ pub fn count_inversions<E>(
     Ok(state.found().count())
 }
 
-/// When a bottom half had the CPU: from, and to, if that is over.
-#[derive(Clone, Copy, Debug)]
+/// When a bottom half had the CPU, until `to` if that is over.
+#[derive(Clone, Debug)]
 struct Ran {
     job: JobId,
     cpu: CpuId,
-    from: Instant,
     to: Option<Instant>,
-    /// How urgent it may have been at most.
-    priority: u32,
+    /// How urgent it may have been at most, from when on; it began with the first.
+    steps: Vec<(Instant, u32)>,
+}
+
+impl Ran {
+    /// It may be more or less urgent from now on.
+    fn step(&mut self, at: Instant, priority: u32) {
+        let last = self.steps.last().copied();
+        if last.is_none_or(|(_, last)| last != priority) {
+            self.steps
+                .push((last.map_or(at, |(last, _)| last.max(at)), priority));
+        }
+    }
+
+    /// From and to of each part, up to `to`, in which it was less urgent than so much.
+    fn below(&self, priority: u32, to: Instant) -> Vec<(Instant, Instant)> {
+        let ends = self.steps.iter().skip(1).map(|&(at, _)| at).chain([to]);
+        let mut parts: Vec<(Instant, Instant)> = Vec::new();
+        for (&(from, of), end) in self.steps.iter().zip(ends) {
+            match parts.last_mut() {
+                _ if of >= priority => {}
+                Some((_, last)) if *last == from => *last = end,
+                Some(_) | None => parts.push((from, end)),
+            }
+        }
+        parts
+    }
 }
 
 /// What is known of a task above.
@@ -121,6 +150,8 @@ struct Waiting {
 /// What of a budget is on its way back.
 #[derive(Clone, Copy, Debug)]
 struct Charge {
+    /// When a plan named the server for it first: what is charged by that one and those that go on with it is one part of a budget.
+    since: Instant,
     /// When it is back at the latest.
     back: Instant,
     amount: Service,
@@ -130,21 +161,11 @@ struct Charge {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     server: ServerId,
-    /// When the plan named it: what it has to use was there then.
+    /// When a plan named it first for this: what it has to use was there then.
     since: Instant,
     left: Service,
     /// Whether the job stops when nothing is left.
     ends: bool,
-}
-
-/// On whose behalf the bottom half was asked for since it ended last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Asked {
-    /// The most urgent of those who were named.
-    lent: Option<u32>,
-    /// Since the last decision: whether it was asked for, and somebody was named.
-    is_asked: bool,
-    is_named: bool,
 }
 
 struct State<'a> {
@@ -154,10 +175,12 @@ struct State<'a> {
     ran: Vec<Ran>,
     running: Option<Running>,
     used_up: BTreeSet<ServerId>,
+    /// The one that has nothing left unless the mode rises, which the next decision says.
+    may_be_used_up: Option<ServerId>,
     /// What servers of tasks above were charged and may not have back.
     charges: BTreeMap<ServerId, VecDeque<Charge>>,
-    asked: Asked,
-    is_raised: bool,
+    on_behalf: OnBehalf<'a>,
+    mode: Level,
     suspects: Vec<Inversion>,
     gaps: Vec<(CpuId, Instant, Instant)>,
 }
@@ -173,9 +196,10 @@ impl<'a> State<'a> {
             ran: Vec::new(),
             running: None,
             used_up: BTreeSet::new(),
+            may_be_used_up: None,
             charges: BTreeMap::new(),
-            asked: Asked::default(),
-            is_raised: false,
+            on_behalf: OnBehalf::new(below),
+            mode: Level::LOWEST,
             suspects: Vec::new(),
             gaps: Vec::new(),
         }
@@ -192,32 +216,44 @@ impl<'a> State<'a> {
             What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => {
                 self.over(at, job);
             }
-            What::Decided { mode, .. } => self.decided(mode),
-            What::Slot { slot, .. } => {
-                self.running = slot.and_then(|slot| slot.budget).and_then(|budget| {
-                    let BudgetOwner::Server(server) = budget.owner else {
-                        return None;
-                    };
-                    Some(Running {
-                        server,
-                        since: at,
-                        left: budget.remaining,
-                        ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
-                    })
-                });
-                if let Some(Running { server, left, .. }) = self.running
-                    && left > self.below.granularity
-                    && self.used_up.contains(&server)
-                {
-                    self.gives(at, server);
-                    self.used_up.remove(&server);
-                }
-            }
+            What::Decided { mode, .. } => self.decided(at, mode),
+            What::Slot { slot, .. } => self.planned(at, slot),
             What::Gap { cpu, length } => {
                 let from = at.as_nanos().saturating_sub(length.as_nanos());
                 self.gaps.push((cpu, Instant::from_nanos(from), at));
             }
             _ => {}
+        }
+    }
+
+    /// A plan names a job, or none.
+    fn planned(&mut self, at: Instant, slot: Option<Slot>) {
+        let of_server = |budget: Budget| match budget.owner {
+            BudgetOwner::Server(server) => Some((server, budget)),
+            BudgetOwner::Job | BudgetOwner::Task(_) => None,
+        };
+        let named = slot.and_then(|slot| of_server(slot.budget?));
+        let before = self.running;
+        self.running = named.map(|(server, budget)| {
+            // What is left of what the plan before named: one use of one part of a budget.
+            let goes_on = |old: &Running| old.server == server && old.left == budget.remaining;
+            Running {
+                server,
+                since: before.filter(goes_on).map_or(at, |old| old.since),
+                left: budget.remaining,
+                ends: !matches!(budget.on_exhaustion, OnExhaustion::RaiseMode(_)),
+            }
+        });
+        if slot.is_some_and(|slot| slot.job.task == self.below.half) {
+            self.on_behalf.begins();
+            self.is_as_urgent(at);
+        }
+        if let Some(Running { server, left, .. }) = self.running
+            && left > self.below.granularity
+            && self.used_up.contains(&server)
+        {
+            self.gives(at, server);
+            self.used_up.remove(&server);
         }
     }
 
@@ -243,6 +279,7 @@ impl<'a> State<'a> {
             Fact::Started { cpu, job } => self.starts(at, cpu, job),
             Fact::Charged { amount, .. } => self.charge(at, amount),
             Fact::Stopped { job, why, .. } => {
+                self.leaves_no_more();
                 self.stops(at, job);
                 match why {
                     StopReason::Cancelled => self.over(at, job),
@@ -255,65 +292,56 @@ impl<'a> State<'a> {
                 }
             }
             Fact::Completed { job, .. } => {
+                self.leaves_no_more();
                 self.stops(at, job);
                 self.over(at, job);
             }
             Fact::Woken {
                 task,
                 on_behalf_of: Some(server),
-            } => self.lend(task, server),
-            Fact::Interrupt { device, .. } => {
-                self.asked.is_asked |= device == self.below.device;
+            } if task == self.below.half => {
+                self.on_behalf.name(server);
+                // Else it counts from the next decision on.
+                if self.below.shares {
+                    self.is_as_urgent(at);
+                }
+            }
+            Fact::Interrupt { device, count } if device == self.below.device => {
+                self.on_behalf.interrupt(count);
             }
             Fact::Timer
             | Fact::Idle { .. }
             | Fact::BarrierReached { .. }
             | Fact::CpuOpen { .. }
+            | Fact::Woken { .. }
+            | Fact::Interrupt { .. }
             | Fact::ModeRequested { .. } => {}
         }
     }
 
-    fn decided(&mut self, mode: Level) {
+    fn decided(&mut self, at: Instant, mode: Level) {
         self.ran.retain(|ran| ran.to.is_none());
-        self.is_raised = mode > Level::LOWEST;
-        // Nobody was named when it was: it may run on behalf of whom its configuration names, also when somebody is named later.
-        let asked = &mut self.asked;
-        if core::mem::take(&mut asked.is_asked) && !asked.is_named {
-            asked.lent = asked.lent.max(Some(self.below.priority));
-        }
-        asked.is_named = false;
-        self.is_as_urgent();
+        self.on_behalf.decided(mode);
+        self.is_as_urgent(at);
+        // What is left and cannot be enforced raises the mode, or it is gone.
+        let emptied = self.may_be_used_up.take();
+        self.used_up.extend(emptied.filter(|_| mode <= self.mode));
+        self.mode = mode;
     }
 
-    /// The bottom half is asked for on behalf of a server, if it is that of this task.
-    fn lend(&mut self, task: TaskId, server: ServerId) {
-        if task != self.below.half || self.below.lends.is_empty() {
-            return;
-        }
-        // One that it cannot run for is as good as none.
-        let lends = self.below.lends.get(server.index()).copied().flatten();
-        let lends = lends.unwrap_or(self.below.priority);
-        self.asked.lent = self.asked.lent.max(Some(lends));
-        self.asked.is_named = true;
-        self.is_as_urgent();
-    }
-
-    /// How urgent the bottom half may be at most.
-    fn priority(&self) -> u32 {
-        let own = self.below.priority;
-        match self.asked.lent {
-            Some(lent) if self.is_raised => lent.max(own),
-            Some(lent) => lent,
-            None => own,
-        }
-    }
-
-    /// What has the CPU may be more urgent than it was.
-    fn is_as_urgent(&mut self) {
-        let priority = self.priority();
+    /// What has the CPU is as urgent from now on.
+    fn is_as_urgent(&mut self, at: Instant) {
+        let priority = self.on_behalf.priority();
         for ran in self.ran.iter_mut().filter(|ran| ran.to.is_none()) {
-            ran.priority = ran.priority.max(priority);
+            ran.step(at, priority);
         }
+    }
+
+    /// The job that has the CPU loses it.
+    fn leaves_no_more(&mut self) {
+        let running = self.running.filter(|running| !running.ends);
+        let empty = running.filter(|running| running.left <= self.below.granularity);
+        self.may_be_used_up = self.may_be_used_up.or(empty.map(|running| running.server));
     }
 
     /// A job of a task above wants the CPU, if its server has a budget.
@@ -380,13 +408,12 @@ impl<'a> State<'a> {
 
     fn starts(&mut self, from: Instant, cpu: CpuId, job: JobId) {
         if self.below.half == job.task {
-            let priority = self.priority();
+            self.on_behalf.begins();
             self.ran.push(Ran {
                 job,
                 cpu,
-                from,
                 to: None,
-                priority,
+                steps: [(from, self.on_behalf.priority())].to_vec(),
             });
         }
         self.wants_nothing(from, job.task);
@@ -399,7 +426,7 @@ impl<'a> State<'a> {
             return;
         };
         ran.to = Some(at);
-        let ran = *ran;
+        let ran = ran.clone();
         let tasks: Vec<TaskId> = self.above.keys().copied().collect();
         for task in tasks {
             self.compare(&ran, task, at);
@@ -409,28 +436,30 @@ impl<'a> State<'a> {
     /// A bottom half had the CPU until `to`; did a job of `task` want it meanwhile?
     fn compare(&mut self, ran: &Ran, task: TaskId, to: Instant) {
         let mut entries = self.below.above.iter();
-        let entry = entries.find(|above| above.task == task && above.priority > ran.priority);
+        let entry = entries.find(|above| above.task == task);
         let (Some(entry), Some(above)) = (entry, self.above.get(&task)) else {
             return;
         };
-        let (Some(ready), Some(&sequence)) = (above.ready, above.pending.first()) else {
+        let (Some(mut ready), Some(&sequence)) = (above.ready, above.pending.first()) else {
             return;
         };
-        let mut from = ready.max(ran.from);
         if self.used_up.contains(&entry.server) {
             let Some(back) = self.back_at(entry) else {
                 return;
             };
-            from = from.max(back);
+            ready = ready.max(back);
         }
-        if to.saturating_since(from) > self.below.tolerance {
-            self.suspects.push(Inversion {
-                cpu: ran.cpu,
-                from,
-                to,
-                running: ran.job,
-                waiting: JobId { task, sequence },
-            });
+        for (from, to) in ran.below(entry.priority, to) {
+            let from = ready.max(from);
+            if to.saturating_since(from) > self.below.tolerance {
+                self.suspects.push(Inversion {
+                    cpu: ran.cpu,
+                    from,
+                    to,
+                    running: ran.job,
+                    waiting: JobId { task, sequence },
+                });
+            }
         }
     }
 
@@ -442,6 +471,7 @@ impl<'a> State<'a> {
         let (server, since) = (running.server, running.since);
         let beyond = amount.saturating_sub(running.left);
         running.left = running.left.saturating_sub(amount);
+        self.on_behalf.has_left(server, running.left);
         if running.ends && running.left <= self.below.granularity {
             self.used_up.insert(server);
         }
@@ -467,16 +497,24 @@ impl<'a> State<'a> {
         while charges.front().is_some_and(|charge| charge.back <= at) {
             charges.pop_front();
         }
-        charges.push_back(Charge {
-            back: since.saturating_add(Duration::from_nanos(after)),
-            amount,
-        });
+        let back = since.saturating_add(Duration::from_nanos(after));
+        match charges.back_mut() {
+            Some(last) if last.since == since => {
+                last.amount = last.amount.saturating_add(amount);
+                last.back = last.back.max(back);
+            }
+            Some(_) | None => charges.push_back(Charge {
+                since,
+                back,
+                amount,
+            }),
+        }
     }
 
     /// A job is complete, or dropped.
     fn over(&mut self, at: Instant, job: JobId) {
         if job.task == self.below.half {
-            self.asked = Asked::default();
+            self.on_behalf.over();
         }
         let above = self.above.get_mut(&job.task);
         let Some(above) = above.filter(|above| above.pending.contains(&job.sequence)) else {

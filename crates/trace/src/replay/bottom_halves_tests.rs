@@ -5,6 +5,8 @@ const CPU: CpuId = CpuId(0);
 const CONTROL: TaskId = TaskId(0);
 const HALF: TaskId = TaskId(2);
 const SERVER: ServerId = ServerId(0);
+/// That of the bottom half.
+const OWN: ServerId = ServerId(4);
 
 const fn job(task: TaskId, sequence: u64) -> JobId {
     JobId { task, sequence }
@@ -104,6 +106,8 @@ fn found_below(above: Above, lends: &[Option<u32>], records: &[Record]) -> Optio
     let below = Below {
         half: HALF,
         device: DeviceId(0),
+        server: OWN,
+        shares: false,
         priority: 8,
         lends,
         above: &[above],
@@ -214,9 +218,11 @@ fn a_job_whose_server_has_used_up_its_budget_is_not_ready_until_a_plan_gives_it_
     let all = |begun: &[Record]| found(&[begun, &half[..]].concat());
     assert_eq!(all(&begun(slot(0, 200, suspend), 194)), Some((200, 600)));
     assert_eq!(all(&begun(slot(0, 200, suspend), 195)), None);
-    // What raises the mode only is no end of it.
+    // What raises the mode is no end of it.
     let raises = OnExhaustion::RaiseMode(Level(1));
-    assert_eq!(all(&begun(slot(0, 200, raises), 200)), Some((200, 600)));
+    let mut rises = begun(slot(0, 200, raises), 200);
+    rises[6] = raised(200);
+    assert_eq!(all(&rises), Some((200, 600)));
     // From there on it counts again.
     let given = [slot(300, 50, suspend)];
     let begun = begun(slot(0, 200, suspend), 200);
@@ -310,6 +316,16 @@ fn what_is_left_of_a_budget_in_parts_counts_where_a_part_is_used_up() {
     assert_eq!(found_below(above(4), &[], &two), Some((8_000, 10_000)));
     // A full list may have put all of it off until the last comes back: at 14.
     assert_eq!(found_below(above(2), &[], &two), None);
+    // What is charged in three parts, with plans between them that say the same, is one part of the budget.
+    let mut parts = first.to_vec();
+    parts[4] = charged(200, 200);
+    let rounds = [(400, 400), (600, 200)].map(|(at, left)| {
+        let plan = slot(at - 200, left, suspend);
+        [decided(at - 200), plan, charged(at, 200)]
+    });
+    parts.splice(5..5, rounds.concat());
+    let in_parts = [&parts[..], &second, &late(8_000)].concat();
+    assert_eq!(found_below(above(3), &[], &in_parts), Some((8_000, 10_000)));
     let three = [&first[..], &second, &third, &late(8_000)].concat();
     assert_eq!(found_below(above(4), &[], &three), None, "nothing is left");
     let three = [&first[..], &second, &third, &late(10_000)].concat();
@@ -350,6 +366,8 @@ fn a_bottom_half_is_as_urgent_as_whom_it_was_asked_for() {
         let below = Below {
             half: HALF,
             device: DeviceId(0),
+            server: OWN,
+            shares: false,
             priority: 10,
             lends: &lends,
             above: &[ABOVE],
@@ -373,6 +391,7 @@ fn a_bottom_half_is_as_urgent_as_whom_it_was_asked_for() {
         decided(0),
         started(0, HALF_0),
         completed(0, HALF_0),
+        decided(0),
         asked(0),
         asked_for(0, 1),
     ];
@@ -387,4 +406,189 @@ fn a_bottom_half_is_as_urgent_as_whom_it_was_asked_for() {
         ..ABOVE
     };
     assert_eq!(found_below(urgent, &[], &all), None);
+}
+
+fn raised(at: u64) -> Record {
+    let Record { at, what } = decided(at);
+    let What::Decided {
+        slots, facts, hash, ..
+    } = what
+    else {
+        unreachable!("it is one")
+    };
+    let mode = Level(1);
+    let what = What::Decided {
+        mode,
+        slots,
+        facts,
+        hash,
+    };
+    Record { at, what }
+}
+
+/// The plan names the bottom half, with so much of a burst left.
+fn burst(at: u64, micros: u64) -> Record {
+    let budget = Budget {
+        remaining: Service::from_micros(micros),
+        owner: BudgetOwner::Server(OWN),
+        on_exhaustion: OnExhaustion::Suspend,
+    };
+    let slot = Some(Slot {
+        job: HALF_0,
+        budget: Some(budget),
+    });
+    let what = What::Slot { cpu: CPU, slot };
+    let at = Instant::from_nanos(at * 1_000);
+    Record { at, what }
+}
+
+/// Of a PIBS that is as urgent as 7 on behalf of server 1, and as 10 on behalf of server 2; the task above has 9.
+const LENDS: [Option<u32>; 3] = [None, Some(7), Some(10)];
+
+fn burst_charged(at: u64, micros: u64) -> Record {
+    let charged = Fact::Charged {
+        cpu: CPU,
+        job: HALF_0,
+        amount: Service::from_micros(micros),
+    };
+    fact(at, charged)
+}
+
+/// In a burst for server 1 another one begins to wait for the same device, and the task above is released: the burst stays what it is.
+#[test]
+fn who_is_named_while_a_burst_is_under_way_does_not_make_it_more_urgent() {
+    let begun = [
+        asked(0),
+        asked_for(0, 1),
+        decided(0),
+        burst(0, 900),
+        started(0, HALF_0),
+        burst_charged(200, 200),
+        stopped(200, HALF_0, StopReason::Preempted),
+        asked_for(200, 2),
+        decided(200),
+        // The other one blocks, and the burst goes on.
+        burst(250, 700),
+        started(250, HALF_0),
+    ];
+    let released = [released(300, 0)];
+    let late = [stopped(5_000, HALF_0, StopReason::Preempted)];
+    let all = |parts: &[&[Record]]| found_below(ABOVE, &LENDS, &parts.concat());
+    assert_eq!(all(&[&begun, &released, &late]), Some((300, 5_000)));
+    // When that burst is used up the next one is on behalf of the other.
+    let next = [
+        burst_charged(900, 700),
+        decided(900),
+        decided(2_000),
+        burst(2_000, 900),
+    ];
+    assert_eq!(
+        all(&[&begun, &next, &[self::released(2_500, 0)], &late]),
+        None
+    );
+    assert_eq!(all(&[&begun, &released, &next, &late]), Some((300, 900)));
+    // Nor if the manager comes late, and tells that it is used up before who was named meanwhile.
+    let told = [burst_charged(5_000, 700), asked_for(400, 2), decided(5_000)];
+    assert_eq!(all(&[&begun, &released, &told, &late]), Some((300, 5_000)));
+    // Where several bottom halves share a PIBS, nobody knows whether the burst has ended.
+    let below = Below {
+        half: HALF,
+        device: DeviceId(0),
+        server: OWN,
+        shares: true,
+        priority: 8,
+        lends: &LENDS,
+        above: &[ABOVE],
+        granularity: Service::from_micros(5),
+        tolerance: Duration::from_micros(100),
+    };
+    let records = [&begun[..], &released, &late].concat();
+    let records = records.into_iter().map(Ok::<_, ()>);
+    assert_eq!(first_inversion(records, below), Ok(None));
+}
+
+/// The burst goes on with work that came before the last of it was done: for whom, does not matter.
+#[test]
+fn a_burst_that_goes_on_with_more_work_stays_as_urgent_as_it_was() {
+    let records = |decision: &[Record]| {
+        let begun = [
+            asked(0),
+            asked_for(0, 2),
+            decided(0),
+            burst(0, 900),
+            started(0, HALF_0),
+            burst_charged(200, 200),
+            completed(200, HALF_0),
+        ];
+        let next = job(HALF, 1);
+        let more = [
+            asked(200),
+            asked_for(200, 1),
+            decided(200),
+            burst(200, 700),
+            started(200, next),
+            released(300, 0),
+            stopped(5_000, next, StopReason::Preempted),
+        ];
+        found_below(ABOVE, &LENDS, &[&begun[..], decision, &more].concat())
+    };
+    assert_eq!(records(&[]), None);
+    assert_eq!(records(&[decided(200)]), Some((300, 5_000)), "it had ended");
+}
+
+/// The manager comes at 5 ms, finds the PIBS used up, and raises the mode: what it executed before was not on behalf of another one.
+#[test]
+fn a_mode_that_rises_changes_nothing_of_what_was() {
+    let of = |decision: Record| {
+        let records = [
+            asked(0),
+            asked_for(0, 1),
+            decided(0),
+            burst(0, 900),
+            started(0, HALF_0),
+            released(300, 0),
+            burst_charged(5_000, 900),
+            decision,
+            stopped(5_010, HALF_0, StopReason::Preempted),
+        ];
+        let above = Above {
+            priority: 8,
+            ..ABOVE
+        };
+        found_below(above, &LENDS, &records)
+    };
+    // In the raised mode it is as urgent as its configuration says, 8.
+    assert_eq!(of(raised(5_000)), Some((300, 5_000)));
+    assert_eq!(of(decided(5_000)), Some((300, 5_010)));
+}
+
+/// The budget ends where the mode would rise, and the job completes with less than can be enforced: the other task of that server waits until it is back.
+#[test]
+fn a_job_that_completes_with_nothing_left_to_enforce_leaves_its_server_none() {
+    let above = Above {
+        capacity: Service::from_micros(1_000),
+        period: Duration::from_millis(10),
+        ..ABOVE
+    };
+    let of = |charge: u64, decision: Record, until: u64| {
+        let raises = OnExhaustion::RaiseMode(Level(1));
+        let records = [
+            released(0, 0),
+            released(0, 1),
+            decided(0),
+            slot(0, 1_000, raises),
+            started(0, CONTROL_0),
+            charged(1_000, charge),
+            completed(1_000, CONTROL_0),
+            decision,
+            started(1_000, HALF_0),
+            stopped(until, HALF_0, StopReason::Preempted),
+        ];
+        found_below(above, &[], &records)
+    };
+    assert_eq!(of(996, decided(1_000), 5_000), None);
+    assert_eq!(of(996, decided(1_000), 10_101), Some((10_000, 10_101)));
+    // Six are enough to go on with; and a mode that rises may give more.
+    assert_eq!(of(994, decided(1_000), 5_000), Some((1_000, 5_000)));
+    assert_eq!(of(1_000, raised(1_000), 5_000), Some((1_000, 5_000)));
 }

@@ -9,6 +9,9 @@
 //! fact later than it happened, and any world a release that its scheduler had no room for (W8). Nothing is
 //! reported before it happens, whatever the header says.
 //!
+//! After each decision the list of each sporadic server is looked at as well: **S1** its replenishments, those at hand and those on their way back, sum up to the
+//! capacity in the present mode.
+//!
 //! What a replay cannot find, because nothing depends on it:
 //!
 //! | change | why it is harmless |
@@ -36,6 +39,7 @@ pub mod checks;
 pub mod conformance;
 pub mod inversion;
 pub mod levels;
+mod on_behalf;
 mod run;
 pub mod windows;
 
@@ -71,6 +75,8 @@ pub struct Summary {
     pub permits: u64,
     /// How many notices were compared.
     pub notices: u64,
+    /// How often the list of a sporadic server was looked at after a decision, each time with the budget in it, no more and no less.
+    pub lists: u64,
     /// What the recording says in sum.
     pub counts: Counts,
 }
@@ -104,6 +110,7 @@ impl Replayed {
             decisions: sum.decisions.saturating_add(own.decisions),
             permits: sum.permits.saturating_add(own.permits),
             notices: sum.notices.saturating_add(own.notices),
+            lists: sum.lists.saturating_add(own.lists),
             counts: sum.counts.and(&own.counts),
             ..sum
         });

@@ -9,7 +9,7 @@ use crate::record::{Record, What};
 use crate::recorder::Recorder;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
-use vestal_core::{CpuId, Fact, Instant, Scheduler, TaskId};
+use vestal_core::{CpuId, Fact, Instant, Scheduler, ServerId, TaskId};
 
 /// What distinguishes one domain from the others.
 struct Own {
@@ -28,6 +28,8 @@ pub(super) struct Run<'a, S: ?Sized> {
     /// Records that the replay has given and the recording has not shown yet, with the numbers of the file.
     expected: VecDeque<Record>,
     checks: Checks,
+    /// How many there are in the file; a domain of several has none of its own.
+    servers: u16,
     ordered: bool,
     /// Facts may be reported later than they happened: a native world reports only what the guard needs, and
     /// when it needs it.
@@ -44,6 +46,9 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
     pub(super) fn new(header: &Header, scheduler: &'a mut S, scope: Option<Scope>) -> Self {
         let tasks = scope.as_ref().map_or(header.tasks.len(), Scope::tasks);
         let tasks = if header.records_permits { tasks } else { 0 };
+        let servers = header.servers.len();
+        let servers = if scope.is_none() { servers } else { 0 };
+        let servers = u16::try_from(servers).unwrap_or(u16::MAX);
         let own = scope.and_then(|scope| {
             let domain = header.domains.get(scope.domain().index())?;
             Some(Own {
@@ -57,6 +62,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             recorder: Recorder::with_permits(scheduler, Vec::new(), tasks),
             expected: VecDeque::new(),
             checks: Checks::new(header),
+            servers,
             ordered: header.ordered,
             reported_later: header.dispatch == Dispatch::Native,
             clock: Instant::EPOCH,
@@ -102,6 +108,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             What::Decided { .. } => {
                 self.ask(record, record.at)?;
                 bump(&mut self.summary.decisions);
+                self.look_at_lists()?;
                 self.no_fact_is_later(record)?;
                 self.in_order(record)
             }
@@ -159,6 +166,21 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         if latest > record.at {
             let rule = "T1: a fact since the last decision is later than this";
             return Err(Mismatch::Inconsistent(rule));
+        }
+        Ok(())
+    }
+
+    /// No budget is lost, and none is made.
+    fn look_at_lists(&mut self) -> Result<(), Mismatch> {
+        for server in (0..self.servers).map(ServerId) {
+            let Some(listed) = self.recorder.listed(server) else {
+                continue;
+            };
+            if !listed.is_whole() {
+                let rule = "S1: the list of a sporadic server does not sum up to its budget";
+                return Err(Mismatch::Inconsistent(rule));
+            }
+            bump(&mut self.summary.lists);
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! How much did some tasks execute in any window of a length, by what they were charged?
 //!
 //! A charge is taken for what its job executed just before it. That is so to the nanosecond in a simulation; on Linux what the manager and the machine had
-//! of the CPU between two charges of one job lies somewhere among what it executed.
+//! of the CPU between two charges of one job lies somewhere among what it executed. What finds no room there, because more was charged than the time since
+//! the charge before, was executed before that: it is counted in the time that was free then. Nothing that was charged is left out, but for what does not fit
+//! into the time since the beginning.
 //!
 //! Windows that begin with a charge or end with one are enough: between those what is inside grows or falls at one rate at most.
 //!
@@ -50,7 +52,14 @@ struct Piece {
     before: u64,
 }
 
-/// In the order of time, and none beside another.
+impl Piece {
+    const fn of(from: u64, to: u64) -> Self {
+        let before = 0;
+        Self { from, to, before }
+    }
+}
+
+/// In the order of time.
 #[derive(Debug, Default)]
 struct Pieces {
     each: Vec<Piece>,
@@ -58,15 +67,41 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// So much was executed up to `to`. What would lie within the piece before is none.
+    /// So much was executed up to `to`, in what is free of the time before that. Amortized O(1), if it is told in the order of time.
     fn push(&mut self, to: u64, amount: u64) {
-        let last = self.each.last().map_or(0, |last| last.to);
-        let from = to.saturating_sub(amount).max(last);
-        if from < to {
-            let before = self.in_all;
-            self.each.push(Piece { from, to, before });
-            self.in_all = before.saturating_add(to - from);
+        let is_after = |piece: &Piece| piece.from >= to;
+        let later = self.each.partition_point(|piece| !is_after(piece));
+        let later = self.each.split_off(later);
+        let (mut rest, mut end, mut begin) = (amount, to, to);
+        while rest > 0 {
+            let Some(before) = self.each.last().copied() else {
+                begin = begin.saturating_sub(rest);
+                break;
+            };
+            if before.to < begin {
+                let free = rest.min(begin - before.to);
+                (begin, rest) = (begin - free, rest - free);
+            }
+            if before.to < begin {
+                break;
+            }
+            // It lies beside what was executed before, or within it.
+            self.each.pop();
+            end = end.max(before.to);
+            begin = begin.min(before.from);
         }
+        let pieces = [Piece::of(begin, end)].into_iter().chain(later);
+        for Piece { from, to, .. } in pieces.filter(|piece| piece.from < piece.to) {
+            let before = self
+                .each
+                .last()
+                .map_or(0, |last| last.before + (last.to - last.from));
+            self.each.push(Piece { from, to, before });
+        }
+        self.in_all = self
+            .each
+            .last()
+            .map_or(0, |last| last.before + (last.to - last.from));
     }
 
     /// What was executed until then.
@@ -141,6 +176,60 @@ mod tests {
         assert_eq!(most(&records, &[0], 8), (1, 0));
         assert_eq!(most(&records, &[9], 8), (0, 0));
         assert_eq!(most(&[], &[1], 8), (0, 0));
+    }
+
+    /// Charged are 4 at 10, and 8 at 12, of which 2 may have been executed since; the other 6 are those before 6.
+    #[test]
+    fn what_finds_no_room_since_the_charge_before_was_executed_before_it() {
+        let whole = |records: &[Record]| most(records, &[1], 100);
+        let mut records = vec![charged(10, 1, 4), charged(12, 1, 8)];
+        assert_eq!(whole(&records), (12, 0));
+        assert_eq!(most(&records, &[1], 5), (5, 0));
+        records.push(charged(20, 1, 2));
+        assert_eq!((whole(&records), most(&records, &[1], 8).0), ((14, 0), 8));
+        records.push(charged(15, 1, 2));
+        assert_eq!(
+            (whole(&records), most(&records, &[1], 20)),
+            ((16, 0), (16, 0))
+        );
+        records.push(charged(3, 1, 9));
+        assert_eq!(whole(&records), (16, 0), "there was no time before");
+    }
+
+    /// The slow twin puts each nanosecond into the latest one that is free.
+    #[test]
+    fn charges_in_no_order_and_larger_than_the_time_between_them_are_all_counted() {
+        const END: u64 = 120;
+        let mut random = Random::new(9);
+        let (mut overlapping, mut early) = (0, 0);
+        for _ in 0..300 {
+            let (mut records, mut executes) = (Vec::new(), [false; END as usize]);
+            let mut last = 0;
+            for _ in 0..random.below(12) + 1 {
+                let (to, amount) = (random.below(END) + 1, random.below(9) + 1);
+                early += u64::from(to < last);
+                last = to;
+                records.push(charged(to, 1, amount));
+                let free = (0..to)
+                    .rev()
+                    .filter(|&at| !executes[usize::try_from(at).unwrap()]);
+                let put: Vec<u64> = free.take(usize::try_from(amount).unwrap()).collect();
+                overlapping += u64::from(put.first() != Some(&(to - 1)));
+                for at in put {
+                    executes[usize::try_from(at).unwrap()] = true;
+                }
+            }
+            let length = random.below(40) + 1;
+            let inside = |from: u64| {
+                let window = from..(from + length).min(END);
+                let within = window.filter(|&at| executes[usize::try_from(at).unwrap()]);
+                within.count() as u64
+            };
+            let expected = (0..END).map(inside).max().unwrap();
+            let (found, from) = most(&records, &[1], length);
+            assert_eq!((found, inside(from)), (expected, expected), "{records:?}");
+        }
+        assert!(overlapping > 100 && early > 100, "{overlapping} {early}");
     }
 
     /// The slow twin looks at each nanosecond of each window.

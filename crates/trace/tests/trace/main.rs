@@ -21,6 +21,7 @@ mod inversion;
 mod lanes;
 mod levels;
 mod levels_others;
+mod lists;
 mod mc2;
 mod perfetto;
 mod recorded;

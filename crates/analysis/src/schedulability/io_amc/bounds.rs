@@ -1,6 +1,6 @@
 //! The equations: how long a server or a burst may take, over a set of more urgent servers.
 
-use super::rows::{Host, Rows, Share};
+use super::rows::{Host, Rows, Share, Span};
 use crate::fixed_point::{Unbounded, least_fixed_point};
 
 /// A server until it has its capacity, or a PIBS from its activation to the end of its burst.
@@ -127,11 +127,7 @@ impl<'a> Window<'a> {
             let servers = self.servers_sum(|_, period, capacity| {
                 window.div_ceil(period).saturating_mul(capacity[0])
             });
-            servers.saturating_add(self.shares_sum(
-                |_| true,
-                |host| host.demand[0].within(window),
-                |_| true,
-            ))
+            servers.saturating_add(self.shares_sum((0, window), |_| true, |_| true))
         })
     }
 
@@ -141,11 +137,7 @@ impl<'a> Window<'a> {
             let servers = self.servers_sum(|_, period, capacity| {
                 window.div_ceil(period).saturating_mul(capacity[1])
             });
-            let shares = self.shares_sum(
-                |_| true,
-                |host| host.demand[1].within(window),
-                |host| host.is_served_high,
-            );
+            let shares = self.shares_sum((1, window), |_| true, |host| host.is_served_high);
             servers.saturating_add(shares)
         })
     }
@@ -158,7 +150,7 @@ impl<'a> Window<'a> {
     fn while_it_rises(&self, until: u64) -> Result<u64, Unbounded> {
         let is_high = |share: &Share| share.is_high;
         let is_low = |share: &Share| !share.is_high;
-        let before = self.shares_sum(is_low, |host| host.demand[0].within(until), |_| true);
+        let before = self.shares_sum((0, until), is_low, |_| true);
         self.least(self.first[1], |window| {
             let servers = self.servers_sum(|is_high, period, [low, high]| {
                 let all = window.div_ceil(period);
@@ -172,12 +164,8 @@ impl<'a> Window<'a> {
                     .saturating_add(late.saturating_mul(high))
             });
             let after = window.saturating_sub(until);
-            let high = self.shares_sum(is_high, |host| host.demand[1].within(window), |_| true);
-            let low = self.shares_sum(
-                is_low,
-                |host| host.demand[1].within(after),
-                |host| host.is_served_high,
-            );
+            let high = self.shares_sum((1, window), is_high, |_| true);
+            let low = self.shares_sum((1, after), is_low, |host| host.is_served_high);
             [before, high, low]
                 .into_iter()
                 .fold(servers, u64::saturating_add)
@@ -200,20 +188,23 @@ impl<'a> Window<'a> {
             .fold(0, u64::saturating_add)
     }
 
-    /// The sum over the PIBS that `counts` takes, each with the most on behalf of anybody whom `serves` takes.
+    /// The sum over the PIBS that `counts` takes, each with the most in that mode and window on behalf of anybody whom `serves` takes.
     fn shares_sum(
         &self,
+        (level, window): (usize, u64),
         counts: impl Fn(&Share) -> bool,
-        demand: impl Fn(&Host) -> u64,
         serves: impl Fn(&Host) -> bool,
     ) -> u64 {
+        // Of each host that counts: how many of its periods begin in the window. All PIBS ask for the same.
+        let hosts = self.rows.seats.iter().zip(self.hosts);
+        let spans = hosts.map(|(seat, counts)| counts.then(|| Span::new(window, seat.period)));
+        let spans: Vec<Option<Span>> = spans.collect();
         let shares = self.rows.shares.iter().enumerate();
         shares
             .filter(|(place, share)| Some(*place) != self.without && counts(share))
             .map(|(_, share)| {
-                let hosts = share.hosts.iter();
-                let hosts = hosts.filter(|host| self.hosts[host.seat] && serves(host));
-                hosts.map(&demand).max().unwrap_or(0)
+                let of = |host: &Host| spans[host.seat].filter(|_| serves(host));
+                share.most(level, of)
             })
             .fold(0, u64::saturating_add)
     }

@@ -40,13 +40,14 @@ pub(super) struct Host {
 pub(super) struct Share {
     pub(super) server: ServerId,
     pub(super) is_high: bool,
+    /// Its share by mode, about.
+    about: [f64; 2],
     pub(super) hosts: Vec<Host>,
 }
 
 /// What a PIBS with share U = n / d may execute on behalf of a server with period T: T U = a + b / d.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Demand {
-    pub(super) period: u64,
     /// Of the share.
     numerator: i128,
     denominator: i128,
@@ -67,7 +68,6 @@ impl Demand {
         let product = i128::from(period) * n;
         let rest = product % d;
         Self {
-            period,
             numerator: n,
             denominator: d,
             whole: product / d,
@@ -98,10 +98,57 @@ impl Demand {
         let demand = times * self.whole + fraction.div_euclid(self.denominator);
         u64::try_from(demand.max(0)).unwrap_or(u64::MAX)
     }
+}
 
-    /// What it executes in a window of this length.
-    pub(super) fn within(&self, window: u64) -> u64 {
-        self.in_periods(window.div_ceil(self.period))
+/// How many periods of a server begin in a window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    periods: u64,
+    /// Of that, 1 + c, and T, about.
+    about: [f64; 2],
+}
+
+impl Span {
+    pub(super) fn new(window: u64, period: u64) -> Self {
+        let periods = window.div_ceil(period);
+        Self {
+            periods,
+            about: [1.0 + about(periods), about(period)],
+        }
+    }
+
+    /// (1 + c - U) T, within some parts in 2^50: nothing large is taken off anything, unless no period begins, where all have the same factor.
+    fn about(&self, share: f64) -> f64 {
+        let [times, period] = self.about;
+        (times - share) * period
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is to be about that")]
+const fn about(number: u64) -> f64 {
+    number as f64
+}
+
+impl Share {
+    /// The most that it executes in mode `level` on behalf of one host, of those that count.
+    ///
+    /// It is U of (1 + c - U) T, and U is that of the share whoever the host is: the largest of these gives the most, rounded down or not. So only those are
+    /// computed exactly that are about as large as the largest.
+    pub(super) fn most(&self, level: usize, span: impl Fn(&Host) -> Option<Span>) -> u64 {
+        /// Far more than what rounding does.
+        const CLOSE: f64 = 1.0 - 1e-9;
+        let share = self.about[level];
+        let all = || {
+            let hosts = self.hosts.iter();
+            hosts.filter_map(|host| Some((host, span(host)?)))
+        };
+        let values = all().map(|(_, span)| span.about(share));
+        let largest = values.fold(0.0, f64::max) * CLOSE;
+        let close = all().filter(|(_, span)| span.about(share) >= largest);
+        close
+            .map(|(host, span)| host.demand[level].in_periods(span.periods))
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -280,6 +327,59 @@ fn share(
     Ok(Share {
         server: id,
         is_high,
+        about: shares.map(|share| about(share.numerator()) / about(share.denominator())),
         hosts: hosts.into_iter().map(host).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_testkit::random::Random;
+
+    /// The slow twin computes each exactly. Periods are alike or far apart, some of them multiples of others, so that several hosts are about as good.
+    #[test]
+    fn the_most_on_behalf_of_one_is_found_though_few_are_computed() {
+        let mut random = Random::new(17);
+        let (mut ties, mut differ) = (0, 0);
+        for round in 0..4_000 {
+            let large = round % 4 == 0;
+            let unit = if large {
+                1 << 40
+            } else {
+                1 + random.below(1_000)
+            };
+            let denominator = 1 + random.below(if large { u64::MAX / 2 } else { 100 });
+            let numerator = random.below(denominator + 1);
+            let share = Utilization::new(numerator, denominator).unwrap();
+            let count = 1 + random.below(8);
+            let periods: Vec<u64> = (0..count).map(|_| unit * (1 + random.below(12))).collect();
+            let hosts = periods.iter().enumerate().map(|(seat, &period)| Host {
+                seat,
+                demand: [Demand::new(period, share); 2],
+                is_served_high: random.below(4) > 0,
+            });
+            let share = Share {
+                server: ServerId(0),
+                is_high: true,
+                about: [about(numerator) / about(denominator); 2],
+                hosts: hosts.collect(),
+            };
+            let window = unit * random.below(60) + random.below(3);
+            let span = |host: &Host| {
+                let counts = host.is_served_high;
+                counts.then(|| Span::new(window, periods[host.seat]))
+            };
+            let counted = share.hosts.iter().filter(|host| host.is_served_high);
+            let exact =
+                |host: &Host| host.demand[1].in_periods(window.div_ceil(periods[host.seat]));
+            let each: Vec<u64> = counted.map(exact).collect();
+            let most = each.iter().copied().max().unwrap_or(0);
+            assert_eq!(share.most(1, span), most, "{each:?}");
+            let reached = each.iter().filter(|value| **value == most).count();
+            ties += u64::from(reached > 1 && most > 0);
+            differ += u64::from(each.iter().any(|value| *value != most));
+        }
+        assert!(ties > 200 && differ > 2_000, "{ties} {differ}");
+    }
 }

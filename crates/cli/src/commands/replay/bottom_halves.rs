@@ -33,6 +33,8 @@ pub(super) fn inversion(
         let below = Below {
             half,
             device,
+            server: order.server,
+            shares: order.shares,
             priority: order.priority,
             lends: &order.lends,
             above: &order.above,
@@ -56,6 +58,9 @@ pub(super) fn inversion(
 
 /// Who is above a bottom half, and when.
 struct Order {
+    /// The bottom half's own server, and whether other tasks are in it.
+    server: ServerId,
+    shares: bool,
     /// How urgent it is where nobody is named on whose behalf it runs.
     priority: u32,
     /// On behalf of each server, where its own inherits.
@@ -113,7 +118,11 @@ impl Order {
         });
         let above: Vec<Above> = above.collect();
         let priority = host.priority;
+        let in_it = servers.served.iter();
+        let in_it = in_it.filter(|task| task.server == served.server);
         (!above.is_empty()).then_some(Self {
+            server: served.server,
+            shares: in_it.count() > 1,
             priority,
             lends,
             above,

@@ -304,6 +304,7 @@ mod tests {
             inversion: None,
             levels: None,
             windows: Vec::new(),
+            lists: Vec::new(),
             task_set: Vec::new(),
         }
     }

@@ -62,7 +62,7 @@ use crate::model::{Level, LevelSet};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{Cursor, TaskBits};
-use crate::scheduler::{ContractViolation, Scheduler};
+use crate::scheduler::{ContractViolation, Listed, Scheduler};
 use crate::server::{ByLevel, Chunk, Server};
 use crate::store::{Boxed, Entry, Store};
 use crate::time::{Instant, Service};
@@ -528,6 +528,21 @@ impl<S: Store> Scheduler for Hierarchy<S> {
 
     fn budgets_outlive_jobs(&self) -> bool {
         true
+    }
+
+    fn listed(&self, server: ServerId) -> Option<Listed> {
+        let seat = self.seats.get(server.index())?;
+        let chunks = self.chunks.get(seat.chunks.clone())?;
+        match &seat.server {
+            Server::Sporadic(sporadic) => {
+                let amounts = sporadic.list(chunks).iter().map(|chunk| chunk.amount);
+                Some(Listed {
+                    sum: amounts.fold(Service::ZERO, Service::saturating_add),
+                    capacity: seat.configuration.kind.capacity()?.at(self.mode),
+                })
+            }
+            Server::Periodic(_) | Server::Pibs(_) => None,
+        }
     }
 
     fn longest_list(&self, server: ServerId) -> Option<u16> {

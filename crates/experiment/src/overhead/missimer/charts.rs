@@ -1,5 +1,6 @@
 //! Fig. 12 to 15: completed jobs, overheads, and what cameras were read.
 
+use super::judged::Change;
 use super::run::{Place, Run, System};
 use super::table::Table;
 use crate::number::as_f64;
@@ -7,7 +8,8 @@ use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Share;
 use vestal_statistics::Quartiles;
 
-/// Every chart that can be drawn, with the name of its file. Of runs over time the first repetition is shown.
+/// Every chart that can be drawn, with the name of its file. Of runs over time the first one is shown that counts and, of those with a change, that
+/// claims look at.
 #[must_use]
 pub fn all(table: &Table) -> Vec<(String, Chart)> {
     let mut all = vec![
@@ -65,7 +67,7 @@ fn overheads(table: &Table) -> Chart {
     let curves = [System::SsOnly, System::SsPibs].map(|system| {
         let places = [(1.0, Place::OneCamera), (2.0, Place::TwoCameras)].into_iter();
         let points = places.filter_map(|(x, place)| {
-            let values = table.values(place, system, &|run| Some(run.overhead()));
+            let values = table.values(place, system, &|run, lost| Some(run.overhead(lost)));
             let found = Quartiles::of(values)?;
             let share = Share {
                 value: found.median,
@@ -89,16 +91,20 @@ fn overheads(table: &Table) -> Chart {
 }
 
 fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
-    let first: Option<&Run> = table.of_place(Place::Change, System::SsPibs).next();
+    let mut runs = table.of_place(Place::Change, System::SsPibs);
+    let first = runs.find(|run| run.change() == Change::AtHalfTime);
     let of = |run: &Run| {
         let each = run.cameras.iter().zip(1..);
         let curves = each.map(|(camera, number)| {
-            let values = match is_total {
-                true => camera.served_by.iter().copied().map(as_f64).collect(),
-                false => run.rates(camera),
-            };
-            let points = run.looked_ns.iter().zip(values);
-            let points = points.map(|(&at, value)| (seconds(at), exact(value)));
+            let windows = run.windows(camera).into_iter().zip(&camera.served_by);
+            let points = windows.filter_map(|(window, &total)| {
+                let value = match is_total {
+                    true => as_f64(total),
+                    false if window.is_whole() => window.rate(),
+                    false => return None,
+                };
+                Some((seconds(window.to_ns), exact(value)))
+            });
             Curve {
                 name: format!("camera {number}"),
                 points: points.collect(),
@@ -117,7 +123,7 @@ fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up::{camera, made};
+    use super::super::made_up::{camera, made, rise};
     use super::*;
 
     #[test]
@@ -134,11 +140,18 @@ mod tests {
             charts.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(names(vec![one.clone()]), ["fig12.svg", "fig13.svg"]);
-        let change = Run {
+        let change = |number| Run {
             cameras: vec![camera(10, 100, 5), camera(100, 10, 0)],
-            ..made(Place::Change, System::SsPibs, 0)
+            ..made(Place::Change, System::SsPibs, number)
         };
-        let found = names(vec![one, change]);
+        // The mode of the first one rises twice.
+        let mut wrong = change(0);
+        wrong.rises.push(rise(1));
+        assert_eq!(
+            names(vec![one.clone(), wrong.clone()]),
+            ["fig12.svg", "fig13.svg"]
+        );
+        let found = names(vec![one, wrong, change(1)]);
         assert_eq!(found, ["fig12.svg", "fig13.svg", "fig14.svg", "fig15.svg"]);
     }
 }

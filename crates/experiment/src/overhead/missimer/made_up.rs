@@ -1,21 +1,31 @@
 //! Made-up runs of which the answer is known.
 
-use super::run::{Camera, Place, Run, System, WINDOW_NS};
-use super::set::names;
+use super::run::{Camera, Place, Rise, Run, System, WINDOW_NS};
+use super::set::{RATE, permille};
 
 const WINDOWS: u64 = 40;
 
-/// A run of four seconds in which each application completes a job each period, that takes nothing, and in which half of
-/// what cameras send is served, nobody looks when.
+/// A run of four seconds in which each application completes a job each period, that takes nothing, and in which the server of each camera gives
+/// its share, to three in four events of 5 us that it has time for; nobody looks when.
 pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
     let each: Vec<u64> = (1..=WINDOWS).map(|window| window * WINDOW_NS).collect();
-    let camera = Camera {
-        sent: 200,
-        served: 100,
-        queued: 0,
-        dropped: 100,
-        served_by: vec![0; each.len()],
-    };
+    let cameras = permille(place).into_iter().map(|[lo, hi]| {
+        let mean = match place {
+            Place::OneCamera | Place::TwoCameras => lo,
+            Place::Change => u64::midpoint(lo, hi),
+        };
+        let charged_ns = mean * WINDOWS * WINDOW_NS / 1_000;
+        let sent = RATE * WINDOWS * WINDOW_NS / 1_000_000_000;
+        let served = charged_ns / 5_000 * 3 / 4;
+        Camera {
+            sent,
+            served,
+            dropped: sent - served,
+            charged_ns,
+            served_by: vec![0; each.len()],
+            ..Camera::default()
+        }
+    });
     Run {
         place,
         system,
@@ -25,21 +35,28 @@ pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
         dropped: [0; 2],
         read: [0; 2],
         overwritten: [0; 2],
-        rises_ns: match place {
+        rises: match place {
             Place::OneCamera | Place::TwoCameras => Vec::new(),
-            Place::Change => vec![WINDOWS / 2 * WINDOW_NS],
+            Place::Change => vec![rise(WINDOWS / 2 * WINDOW_NS)],
         },
+        returns_ns: Vec::new(),
         scheduler_ns: 0,
         switches: 1_000,
         interrupts: 0,
-        cameras: vec![camera; names(place).len()],
+        cameras: cameras.collect(),
         looked_ns: each,
         lost_ns: 0,
         gaps: 0,
     }
 }
 
-/// A camera of which so many events are served in each window of each half, in the second by turns so many more and fewer.
+/// A rise that nothing explains.
+pub(super) const fn rise(at_ns: u64) -> Rise {
+    Rise { at_ns, taken_ns: 0 }
+}
+
+/// A camera of which so many events are served in each window of each half, in the second by turns so many more and fewer; its server gives what those of
+/// Table III have.
 pub(super) fn camera(before: u64, after: u64, varies: u64) -> Camera {
     let mut served_by = Vec::new();
     let mut sum = 0;
@@ -51,11 +68,13 @@ pub(super) fn camera(before: u64, after: u64, varies: u64) -> Camera {
         };
         served_by.push(sum);
     }
+    let sent = RATE * WINDOWS * WINDOW_NS / 1_000_000_000;
     Camera {
-        sent: 2 * sum,
+        sent,
         served: sum,
-        queued: 0,
-        dropped: sum,
+        dropped: sent - sum,
+        charged_ns: 22_000_000,
         served_by,
+        ..Camera::default()
     }
 }

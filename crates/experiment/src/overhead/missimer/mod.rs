@@ -7,6 +7,7 @@
 
 pub mod charts;
 pub mod claims;
+pub mod judged;
 pub mod page;
 pub mod plan;
 pub mod run;

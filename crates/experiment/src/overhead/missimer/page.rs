@@ -1,6 +1,6 @@
 //! The page about what was measured: verdicts, figures, tables.
 
-use super::run::{QUIET, SATURATED};
+use super::judged::{DISTURBED, DISTURBED_VARIANCE, LEAST, STARVED};
 use super::set::{COST_US, RATE};
 use crate::number::as_f64;
 use std::fmt::Write as _;
@@ -18,17 +18,22 @@ fn cpu(measured: &Cameras) -> String {
 pub fn in_short(measured: &Cameras, (command, version): (&str, &str), link: &str) -> String {
     let of = |count: fn(&CamerasCell) -> usize| measured.cells.iter().map(count).sum::<usize>();
     let (runs, left_out) = (of(|cell| cell.runs), of(|cell| cell.left_out));
-    let disturbed = of(|cell| cell.disturbed);
+    let (disturbed, starved) = (of(|cell| cell.disturbed), of(|cell| cell.starved));
+    let at_fault = of(|cell| cell.too_much) + of(|cell| cell.too_little);
+    let (wrong, explained) = (
+        of(|cell| cell.wrong_changes),
+        of(|cell| cell.explained_changes),
+    );
     let mut page = format!(
         "{}{}; {} repetitions by `{command}`, vestal {version}, cameras of kind {}. Of {} runs {runs} count; of {disturbed} others took too much of the CPU, and in \
-         {} a server of a camera was not used up. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind each \
+         {starved} a sender was starved. In {at_fault} a server of a camera was at fault. Of those with a change {wrong} have it otherwise than at half time, and {explained} have \
+         another rise that others explain. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind each \
          verdict]({link}).\n\n",
         measured.machine,
         cpu(measured),
         measured.repetitions,
         measured.device,
         runs + left_out,
-        left_out - disturbed.min(left_out),
     );
     claims(&mut page, measured);
     page
@@ -55,13 +60,16 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
         page,
         "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
          `{command}`, vestal {version}{}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
-         {} that is sent {RATE} events a second, of {COST_US} us each. Left out are runs of which others took more than {} % of the CPU, and those in which a server of a camera was not \
-         used up: less than one in {SATURATED} events was left over or dropped there, and the paper's cameras are others.",
+         {} that is sent {RATE} events a second, of {COST_US} us each.\n\n\
+         Left out are runs of which others took more than {} % of the CPU ({} % for variances), and those in which a sender was starved: it sent less than the server of its camera could serve at \
+         best, or was late for more than one in {STARVED} parts of the run. A server is at fault that gave more than its share, or less than one in {LEAST} parts of it while events waited: \
+         such runs are not left out, and decide no claim of the paper. What others took is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.",
         measured.machine,
         cpu(measured),
         measured.repetitions,
         measured.device,
-        100.0 / as_f64(QUIET),
+        100.0 / as_f64(DISTURBED),
+        100.0 / as_f64(DISTURBED_VARIANCE),
     );
     if measured.interrupted {
         page.push_str("\nIt was stopped: what was complete until then is shown.\n");
@@ -77,19 +85,23 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
     }
     page.push_str("\n## What was measured\n\nMedians, with quartiles.\n\n");
     cells(&mut page, &measured.cells);
-    page.push_str("\n## Events of cameras, of all runs\n\n| set | system | camera | sent | served | left over | dropped |\n|---|---|---|---|---|---|---|\n");
+    page.push_str("\n## How runs were judged\n\n");
+    judged(&mut page, &measured.cells);
+    page.push_str("\n## Events of cameras, of all runs\n\n| set | system | camera | sent | served | left over | dropped | charged, % of the share | postponed, % |\n|---|---|---|---|---|---|---|---|---|\n");
     for cell in &measured.cells {
         for camera in &cell.cameras {
             let _ = writeln!(
                 page,
-                "| {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} |",
                 cell.place,
                 cell.system,
                 camera.name,
                 camera.sent,
                 camera.served,
                 camera.queued,
-                camera.dropped
+                camera.dropped,
+                of_share(camera.charged_ns, camera.share_ns),
+                of_share(camera.postponed_ns, camera.share_ns),
             );
         }
     }
@@ -98,6 +110,35 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
         let _ = writeln!(page, "![{0}]({0})", chart);
     }
     page
+}
+
+fn of_share(nanos: u64, share: u64) -> f64 {
+    as_f64(nanos) * 100.0 / as_f64(share.max(1))
+}
+
+/// How runs were judged.
+fn judged(page: &mut String, cells: &[CamerasCell]) {
+    page.push_str(
+        "| set | system | runs | left out | others took too much | starved | a server gave too much | too little | wrong changes | explained ones | late looks |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for cell in cells {
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            cell.place,
+            cell.system,
+            cell.runs,
+            cell.left_out,
+            cell.disturbed,
+            cell.starved,
+            cell.too_much,
+            cell.too_little,
+            cell.wrong_changes,
+            cell.explained_changes,
+            cell.late_looks,
+        );
+    }
 }
 
 fn cells(page: &mut String, cells: &[CamerasCell]) {
@@ -180,16 +221,17 @@ mod tests {
         for part in [
             "1 repetitions of 8 s, and of 16 s",
             "vestal 0, on CPU 1; ",
-            "more than 0.1 % of the CPU",
+            "more than 1 % of the CPU (0.2 % for variances)",
             "| one-camera | SS-only | 1 (0) | 0.0000 (0.0000 to 0.0000) | 0.0000",
-            "| change | SS+PIBS | camera2 | 4400 | 2200 | 0 | 2200 |",
+            "| change | SS+PIBS | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
+            "| change | SS+PIBS | camera2 | 32000 | 2200 | 0 | 29800 | 100.0 | 0.0 |",
             "It was stopped",
             "![fig12.svg](fig12.svg)",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
         let short = in_short(&measured, ("vestal bench", "0"), "claims.md");
-        assert!(short.contains("Of 2 runs 2 count; of 0 others"), "{short}");
+        assert!(short.contains("Of 2 runs 2 count; of 0 others took too much of the CPU, and in 0 a sender was starved"), "{short}");
         assert_eq!(
             short.matches("**not decided**").count(),
             measured.claims.len()

@@ -14,7 +14,7 @@ pub struct Plan {
     pub change: Duration,
 }
 
-/// All of it: twelve minutes and a half. The interval of one of two medians exists with ten repetitions; others may disturb four.
+/// All of it: twelve minutes and a half. The interval of one of two medians exists with ten repetitions; others may disturb four, or starve their senders.
 pub const FULL: Plan = Plan {
     repetitions: 14,
     interval: Duration::from_secs(8),

@@ -60,7 +60,7 @@ impl System {
     }
 }
 
-/// What became of a camera's events.
+/// What became of a camera's events, and what its server gave them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Camera {
     /// Events that were sent.
@@ -71,17 +71,33 @@ pub struct Camera {
     pub queued: u64,
     /// Those for which there was no room, or that a bottom half was kept from.
     pub dropped: u64,
+    /// How late its sender was in all, each time beyond 20 ms: a device holds 256 events at least, which are 32 ms of them.
+    pub stalled_ns: u64,
+    /// What its server was charged.
+    pub charged_ns: u64,
+    /// How much of that server's budget came later than it would have, because a list was full.
+    pub postponed_ns: u64,
     /// How many had been served at each look at them, [`Run::looked_ns`].
     pub served_by: Vec<u64>,
 }
 
-/// A server was used up if at least one in so many events of its camera was left over or dropped.
-pub const SATURATED: u64 = 10;
-/// Others may take one in so many parts of a run.
-pub const QUIET: u64 = 1_000;
+/// A rise of the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rise {
+    /// When, since the run began.
+    pub at_ns: u64,
+    /// What others took of the CPU in the last [`JUST_BEFORE_NS`] before that.
+    pub taken_ns: u64,
+}
 
 /// How far data points of cameras are from one another: the period of the applications.
 pub const WINDOW_NS: u64 = 100_000_000;
+/// What this world may add to a job without raising the mode: the least that a run takes for that.
+pub const TOLERANCE_NS: u64 = 50_000;
+/// What others take of the CPU just before a rise may be why a job has exceeded its budget. A job of ours burns until its thread has had what it demands, what
+/// others took included: what it exceeds that by comes within its last look at the clock and until it has ended, and a more urgent bottom half may be in
+/// between.
+pub const JUST_BEFORE_NS: u64 = 5_000_000;
 
 /// What a run measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,8 +118,10 @@ pub struct Run {
     pub read: [u64; 2],
     /// See [`Self::read`].
     pub overwritten: [u64; 2],
-    /// When the mode rose, since the run began.
-    pub rises_ns: Vec<u64>,
+    /// When the mode rose.
+    pub rises: Vec<Rise>,
+    /// When it returned, since the run began.
+    pub returns_ns: Vec<u64>,
     /// CPU time of the run's own threads on its CPU, and of workers outside the bodies of jobs.
     pub scheduler_ns: u64,
     /// Switches between threads of the run.
@@ -120,58 +138,60 @@ pub struct Run {
     pub gaps: u64,
 }
 
-impl Camera {
-    /// Whether its server was used up: so much was left over or dropped that it can be no chance.
+/// What was served of a camera between two looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// From the look before on.
+    pub from_ns: u64,
+    /// Until the look.
+    pub to_ns: u64,
+    /// So many events.
+    pub served: u64,
+}
+
+impl Window {
+    /// Whether neither look was late by much: the events of a burst in a window that is almost none are no rate.
     #[must_use]
-    pub const fn is_saturated(&self) -> bool {
-        let rest = self.queued.saturating_add(self.dropped);
-        rest.saturating_mul(SATURATED) >= self.sent
+    pub const fn is_whole(&self) -> bool {
+        const LATE_NS: u64 = WINDOW_NS / 10;
+        let length = self.to_ns.saturating_sub(self.from_ns);
+        length.abs_diff(WINDOW_NS) <= LATE_NS
+    }
+
+    /// Events for each [`WINDOW_NS`] of its length.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        let length = self.to_ns.saturating_sub(self.from_ns).max(1);
+        as_f64(self.served) * as_f64(WINDOW_NS) / as_f64(length)
     }
 }
 
 impl Run {
-    /// Whether it counts: others took so little of the CPU that it is not about them, and the server of each camera was used up, as those
-    /// of the paper are.
+    /// What was served of a camera between looks, one after the other; the first one was when the run began.
     #[must_use]
-    pub fn counts(&self) -> bool {
-        self.is_quiet() && self.cameras.iter().all(Camera::is_saturated)
-    }
-
-    /// Whether others took little of the CPU.
-    #[must_use]
-    pub const fn is_quiet(&self) -> bool {
-        self.lost_ns.saturating_mul(QUIET) <= self.span_ns
-    }
-
-    /// How often the mode rose, unless each time may be due to what others took of the CPU just then.
-    #[must_use]
-    pub const fn own_rises(&self) -> Option<u64> {
-        match self.rises_ns.len() as u64 {
-            0 => Some(0),
-            rises if rises > self.gaps => Some(rises),
-            _ => None,
-        }
-    }
-
-    /// Whether the mode rose once, about when a job was to raise it.
-    #[must_use]
-    pub fn changes_at_half_time(&self) -> bool {
-        let half = self.span_ns / 2;
-        let is_near = |at: u64| at.abs_diff(half) <= 2 * WINDOW_NS;
-        matches!(self.rises_ns.as_slice(), &[at] if is_near(at))
-    }
-
-    /// How many events of a camera were served between two looks, for each [`WINDOW_NS`] between them.
-    #[must_use]
-    pub fn rates(&self, camera: &Camera) -> Vec<f64> {
-        let looks = self.looked_ns.iter().zip(&camera.served_by);
-        let befores = std::iter::once((&0, &0)).chain(looks.clone());
-        let each = looks.zip(befores);
-        let each = each.map(|((at, served), (since, before))| {
-            let (served, length) = (served.saturating_sub(*before), at.saturating_sub(*since));
-            as_f64(served) * as_f64(WINDOW_NS) / as_f64(length.max(1))
+    pub fn windows(&self, camera: &Camera) -> Vec<Window> {
+        let looks = || {
+            self.looked_ns
+                .iter()
+                .copied()
+                .zip(camera.served_by.iter().copied())
+        };
+        let befores = std::iter::once((0, 0)).chain(looks());
+        let each = befores.zip(looks());
+        let each = each.map(|((from_ns, before), (to_ns, served))| Window {
+            from_ns,
+            to_ns,
+            served: served.saturating_sub(before),
         });
         each.collect()
+    }
+
+    /// How many windows a late look has made much longer or shorter than others.
+    #[must_use]
+    pub fn late_looks(&self) -> usize {
+        let first = self.cameras.first();
+        let windows = first.map_or_else(Vec::new, |camera| self.windows(camera));
+        windows.iter().filter(|window| !window.is_whole()).count()
     }
 }
 
@@ -180,66 +200,28 @@ mod tests {
     use super::super::made_up::made;
     use super::*;
 
+    /// The second look is late by almost a window, and the third comes at its time: what a burst serves in the 3 ms between them is no rate.
     #[test]
-    fn windows_have_what_was_served_since_the_look_before_by_their_real_length() {
+    fn windows_have_what_was_served_since_the_look_before_and_a_late_look_spoils_two() {
         let camera = Camera {
-            served_by: vec![3, 3, 10],
+            served_by: vec![3, 3, 203, 210],
             ..Camera::default()
         };
-        let looked_ns = vec![WINDOW_NS, 2 * WINDOW_NS, 4 * WINDOW_NS];
+        let late = 2 * WINDOW_NS + 97_000_000;
+        let looked_ns = vec![WINDOW_NS, late, 3 * WINDOW_NS, 4 * WINDOW_NS];
         let run = Run {
             looked_ns,
+            cameras: vec![camera.clone()],
             ..made(Place::Change, System::SsPibs, 0)
         };
-        assert_eq!(run.rates(&camera), [3.0, 0.0, 3.5]);
-        assert_eq!(run.rates(&Camera::default()), [0.0; 0]);
-    }
-
-    #[test]
-    fn runs_with_lost_time_or_idle_servers_do_not_count() {
-        let run = made(Place::OneCamera, System::SsOnly, 0);
-        assert!(run.counts());
-        let lost = |lost_ns| Run {
-            lost_ns,
-            ..run.clone()
-        };
-        assert!(lost(4_000_000).counts() && !lost(4_000_001).counts());
-        let mut idle = run.clone();
-        let camera = &mut idle.cameras[0];
-        (camera.sent, camera.served, camera.queued, camera.dropped) = (100, 91, 9, 0);
-        assert!(!idle.counts() && idle.is_quiet());
-        idle.cameras[0].dropped = 1;
-        assert!(idle.counts());
-    }
-
-    #[test]
-    fn a_rise_that_a_gap_may_explain_is_nobody_s() {
-        let of = |rises: u64, gaps| {
-            let run = Run {
-                rises_ns: (0..rises).collect(),
-                gaps,
-                ..made(Place::OneCamera, System::SsOnly, 0)
-            };
-            run.own_rises()
-        };
-        assert_eq!([of(0, 9), of(2, 2), of(3, 2)], [Some(0), None, Some(3)]);
-    }
-
-    #[test]
-    fn the_mode_changes_once_and_at_half_time() {
-        let half = 2_000_000_000;
-        for (rises, expected) in [
-            (vec![half + WINDOW_NS], true),
-            (vec![half + 3 * WINDOW_NS], false),
-            (vec![WINDOW_NS], false),
-            (vec![WINDOW_NS, half], false),
-            (Vec::new(), false),
-        ] {
-            let run = Run {
-                rises_ns: rises.clone(),
-                ..made(Place::Change, System::SsPibs, 0)
-            };
-            assert_eq!(run.changes_at_half_time(), expected, "{rises:?}");
-        }
+        let windows = run.windows(&camera);
+        let served: Vec<u64> = windows.iter().map(|window| window.served).collect();
+        assert_eq!(served, [3, 0, 200, 7]);
+        let whole: Vec<bool> = windows.iter().map(Window::is_whole).collect();
+        assert_eq!(whole, [true, false, false, true]);
+        assert_eq!(windows[3].rate(), 7.0);
+        assert!(windows[2].rate() > 6_000.0);
+        assert_eq!(run.late_looks(), 2);
+        assert_eq!(run.windows(&Camera::default()), []);
     }
 }

@@ -20,12 +20,15 @@ pub const COST_US: u64 = 5;
 /// The first application's C(HI) in milliseconds, in both tables.
 const HIGH_MS: u64 = 40;
 
+/// C(LO) of the second application of Table II, in milliseconds.
+pub const LOW_APPLICATION_MS: u64 = 10;
+
 /// An application: C(LO) in milliseconds, and what it has in mode HI.
 type Application = [u64; 2];
 
 const fn applications(place: Place) -> [Application; 2] {
     match place {
-        Place::OneCamera | Place::TwoCameras => [[23, HIGH_MS], [10, 1]],
+        Place::OneCamera | Place::TwoCameras => [[23, HIGH_MS], [LOW_APPLICATION_MS, 1]],
         Place::Change => [[25, HIGH_MS], [25, 24]],
     }
 }
@@ -50,6 +53,13 @@ const fn cameras(place: Place) -> &'static [Shares] {
         Place::TwoCameras => &const { [hi([10, 20]), lo([20, 10])] },
         Place::Change => &const { [hi([1, 10]), lo([10, 1])] },
     }
+}
+
+/// The share of each camera's server in thousandths, in each mode.
+#[must_use]
+pub fn permille(place: Place) -> Vec<[u64; 2]> {
+    let each = cameras(place).iter().map(|camera| camera.permille);
+    each.collect()
 }
 
 /// What the cameras are called.

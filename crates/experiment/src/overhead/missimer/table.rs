@@ -1,18 +1,29 @@
 //! All runs, by place and system, and what they come to.
 
-use super::run::{Camera, Place, Run, System, WINDOW_NS};
+use super::judged::{Change, DISTURBED, Fault, Lost};
+use super::run::{Camera, Place, Run, System, WINDOW_NS, Window};
+use super::set::LOW_APPLICATION_MS;
 use crate::number::as_f64;
 use vestal_result::cameras::{CameraCell, CamerasCell};
 use vestal_statistics::Quartiles;
 
 /// What of a run is looked at.
-pub type Value<'a> = &'a dyn Fn(&Run) -> Option<f64>;
+pub type Value<'a> = &'a dyn Fn(&Run, Lost) -> Option<f64>;
 
 impl Run {
-    /// What carrying the policy out took, in percent of the run.
+    /// What carrying the policy out took, in percent of the run. Taken out of it is all that others took, as if that had been on the account of the run's own
+    /// threads alone.
     #[must_use]
-    pub fn overhead(&self) -> f64 {
-        as_f64(self.scheduler_ns) * 100.0 / as_f64(self.span_ns.max(1))
+    pub fn overhead(&self, lost: Lost) -> f64 {
+        let own = self.scheduler_ns.saturating_sub(self.taken_out(lost));
+        as_f64(own) * 100.0 / as_f64(self.span_ns.max(1))
+    }
+
+    const fn taken_out(&self, lost: Lost) -> u64 {
+        match lost {
+            Lost::Left => 0,
+            Lost::TakenOut => self.lost_ns,
+        }
     }
 
     /// Something that was counted, for each second of the run.
@@ -21,9 +32,20 @@ impl Run {
         as_f64(count) * 1e9 / as_f64(self.span_ns.max(1))
     }
 
-    /// The longest that an application went without completing a job, in periods, the beginning and the end of the run included.
+    /// Switches each second. Each gap may have added two.
     #[must_use]
-    pub fn longest_wait(&self, application: usize) -> Option<f64> {
+    pub fn switches_each_second(&self, lost: Lost) -> f64 {
+        let added = match lost {
+            Lost::Left => 0,
+            Lost::TakenOut => 2 * self.gaps,
+        };
+        self.each_second(self.switches.saturating_sub(added))
+    }
+
+    /// The longest that an application went without completing a job, in periods, the beginning and the end of the run included. All that others took
+    /// may have come then.
+    #[must_use]
+    pub fn longest_wait(&self, application: usize, lost: Lost) -> Option<f64> {
         let completed = self.completed_ns.get(application)?;
         let befores = std::iter::once(0).chain(completed.iter().copied());
         let afters = completed.iter().copied().chain([self.span_ns]);
@@ -31,6 +53,7 @@ impl Run {
         let longest = waits
             .map(|(before, after)| after.saturating_sub(before))
             .max()?;
+        let longest = longest.saturating_sub(self.taken_out(lost));
         Some(as_f64(longest) / as_f64(WINDOW_NS))
     }
 
@@ -40,17 +63,64 @@ impl Run {
         let completed = self.completed_ns.get(application)?;
         Some(self.each_second(completed.len() as u64))
     }
+
+    /// The same of the LO application, which may have completed so many more in what others took.
+    #[must_use]
+    pub fn low_jobs_each_second(&self, lost: Lost) -> Option<f64> {
+        let more = as_f64(self.taken_out(lost)) / as_f64(LOW_APPLICATION_MS * 1_000_000);
+        let more = more * 1e9 / as_f64(self.span_ns.max(1));
+        Some(self.completed_each_second(1)? + more)
+    }
 }
 
-/// What a camera's server served in windows well before the half of a run, and well after it.
+/// What a camera's server served in a part of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Half {
+    /// So many events,
+    pub served: u64,
+    /// in so long.
+    pub length_ns: u64,
+    /// Events in each window that is about as long as it should be, for its length.
+    pub rates: Vec<f64>,
+}
+
+impl Half {
+    fn of(windows: &[Window]) -> Option<Self> {
+        let (first, last) = (windows.first()?, windows.last()?);
+        let whole = windows.iter().filter(|window| window.is_whole());
+        let rates: Vec<f64> = whole.map(Window::rate).collect();
+        let served = windows.iter().map(|window| window.served);
+        (rates.len() > 2).then(|| Self {
+            served: served.fold(0, u64::saturating_add),
+            length_ns: last.to_ns.saturating_sub(first.from_ns),
+            rates,
+        })
+    }
+
+    /// Events for each [`WINDOW_NS`], and what so many more are.
+    #[must_use]
+    pub fn mean(&self, more: u64) -> f64 {
+        let events = as_f64(self.served.saturating_add(more));
+        events * as_f64(WINDOW_NS) / as_f64(self.length_ns.max(1))
+    }
+}
+
+/// What a camera's server served before the half of a run, and after it; the first window of each half shows how it begins. Windows go by when it was looked.
 #[must_use]
-pub fn halves(run: &Run, camera: &Camera) -> Option<[Vec<f64>; 2]> {
-    let windows = run.rates(camera);
-    // The first window of each half shows how it begins.
-    let half = windows.len() / 2;
-    let before = windows.get(1..half)?.to_vec();
-    let after = windows.get(half + 1..)?.to_vec();
-    (before.len() > 2 && after.len() > 2).then_some([before, after])
+pub fn halves(run: &Run, camera: &Camera) -> Option<[Half; 2]> {
+    /// No job that begins at half time raises anything so soon.
+    const SOON_NS: u64 = WINDOW_NS / 10;
+    let windows = run.windows(camera);
+    let half = run.span_ns / 2;
+    let before = windows
+        .iter()
+        .filter(|window| window.from_ns > 0 && window.to_ns <= half + SOON_NS);
+    let after = windows
+        .iter()
+        .filter(|window| window.from_ns >= half + WINDOW_NS);
+    let before: Vec<Window> = before.copied().collect();
+    let after: Vec<Window> = after.copied().collect();
+    Some([Half::of(&before)?, Half::of(&after)?])
 }
 
 /// The mean of some values; there are some.
@@ -70,50 +140,71 @@ pub fn variance(values: &[f64]) -> f64 {
     mean(&squares)
 }
 
-/// Where two straight lines, one up to a point and the other from there, fit what was served in all best: a window's number. O(n^2).
+/// When two straight lines, one up to a look and the other from there, fit best what was served in all. O(n^2).
 #[must_use]
-pub fn bend(totals: &[u64]) -> Option<usize> {
-    let totals: Vec<f64> = totals.iter().copied().map(as_f64).collect();
+pub fn bend(run: &Run, camera: &Camera) -> Option<u64> {
+    let looks = run.looked_ns.iter().zip(&camera.served_by);
+    let totals: Vec<(f64, f64)> = looks
+        .map(|(&at, &total)| (as_f64(at), as_f64(total)))
+        .collect();
     let places = 2..totals.len().checked_sub(2)?;
     let error = |place: usize| {
         let (before, after) = totals.split_at(place);
         residue(before) + residue(after)
     };
-    places.min_by(|&one, &other| error(one).total_cmp(&error(other)))
+    let best = places.min_by(|&one, &other| error(one).total_cmp(&error(other)))?;
+    run.looked_ns.get(best).copied()
 }
 
 /// The sum of squares that the line of least squares leaves.
-fn residue(values: &[f64]) -> f64 {
-    let middle = mean(values);
-    let half = (as_f64(values.len() as u64) - 1.0) / 2.0;
-    let at = |index: usize| as_f64(index as u64) - half;
-    let each = || values.iter().enumerate();
-    let spread: f64 = each().map(|(index, _)| at(index).powi(2)).sum();
+fn residue(points: &[(f64, f64)]) -> f64 {
+    let count = as_f64(points.len().max(1) as u64);
+    let of = |value: fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / count;
+    let (middle_x, middle_y) = (of(|point| point.0), of(|point| point.1));
+    let each = || points.iter().map(|(x, y)| (x - middle_x, y - middle_y));
+    let spread: f64 = each().map(|(x, _)| x.powi(2)).sum();
     let slope = match spread > 0.0 {
-        true => {
-            each()
-                .map(|(index, value)| at(index) * (value - middle))
-                .sum::<f64>()
-                / spread
-        }
+        true => each().map(|(x, y)| x * y).sum::<f64>() / spread,
         false => 0.0,
     };
-    each()
-        .map(|(index, value)| (value - middle - slope * at(index)).powi(2))
-        .sum()
+    each().map(|(x, y)| (y - slope * x).powi(2)).sum()
 }
 
-/// All runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// All runs, and how they are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     runs: Vec<Run>,
+    /// In those that count others took at most one in so many parts.
+    disturbed: u64,
+    lost: Lost,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::of(Vec::new())
+    }
 }
 
 impl Table {
     /// Of these.
     #[must_use]
     pub const fn of(runs: Vec<Run>) -> Self {
-        Self { runs }
+        Self {
+            runs,
+            disturbed: DISTURBED,
+            lost: Lost::Left,
+        }
+    }
+
+    /// The same where only runs count of which others took at most one in so many parts, and with what they took left or taken out.
+    #[must_use]
+    pub fn looked_at(&self, disturbed: u64, lost: Lost) -> Self {
+        let runs = self.runs.clone();
+        Self {
+            runs,
+            disturbed,
+            lost,
+        }
     }
 
     /// Every run, in the order of time.
@@ -125,11 +216,11 @@ impl Table {
     /// Those of a place and a system that count.
     pub fn of_place(&self, place: Place, system: System) -> impl Iterator<Item = &Run> {
         let all = self.all_of_place(place, system);
-        all.filter(|run| run.counts())
+        all.filter(|run| run.counts(self.disturbed))
     }
 
     /// All of them.
-    fn all_of_place(&self, place: Place, system: System) -> impl Iterator<Item = &Run> {
+    pub fn all_of_place(&self, place: Place, system: System) -> impl Iterator<Item = &Run> {
         let runs = self.runs.iter();
         runs.filter(move |run| run.place == place && run.system == system)
     }
@@ -137,7 +228,8 @@ impl Table {
     /// What is looked at, of each run of a place and a system that counts and has it.
     #[must_use]
     pub fn values(&self, place: Place, system: System, value: Value<'_>) -> Vec<f64> {
-        self.of_place(place, system).filter_map(value).collect()
+        let runs = self.of_place(place, system);
+        runs.filter_map(|run| value(run, self.lost)).collect()
     }
 
     /// The same of two kinds of runs, of each repetition that has both.
@@ -148,7 +240,7 @@ impl Table {
         let pairs = firsts.filter_map(|first| {
             let mut others = self.of_place(other.0, other.1);
             let second = others.find(|run| run.repetition == first.repetition)?;
-            Some([value(first)?, value(second)?])
+            Some([value(first, self.lost)?, value(second, self.lost)?])
         });
         pairs.collect()
     }
@@ -168,17 +260,53 @@ impl Table {
 
     fn cell(&self, place: Place, system: System) -> CamerasCell {
         let of = |value: Value<'_>| Quartiles::of(self.values(place, system, value));
-        let left_out = |is: &dyn Fn(&Run) -> bool| {
-            let all = self.all_of_place(place, system);
-            all.filter(|run| is(run)).count()
-        };
-        let all = self.all_of_place(place, system);
-        let lost = all.map(|run| as_f64(run.lost_ns) * 100.0 / as_f64(run.span_ns.max(1)));
-        let count = super::set::names(place);
-        let cameras = count.into_iter().enumerate().map(|(number, name)| {
+        let all = || self.all_of_place(place, system);
+        let number = |is: &dyn Fn(&Run) -> bool| all().filter(|run| is(run)).count();
+        let at_fault = |fault: Fault| number(&|run| run.faults().contains(&fault));
+        let counts = |run: &Run| run.counts(self.disturbed);
+        let is_change = place == Place::Change;
+        let changes =
+            |change: Change| number(&|run| is_change && counts(run) && run.change() == change);
+        let lost = all().map(|run| as_f64(run.lost_ns) * 100.0 / as_f64(run.span_ns.max(1)));
+        CamerasCell {
+            place: place.name().to_owned(),
+            system: system.name().to_owned(),
+            runs: number(&counts),
+            left_out: number(&|run| !counts(run)),
+            disturbed: number(&|run| !run.is_quiet(self.disturbed)),
+            starved: number(&Run::is_starved),
+            too_much: at_fault(Fault::TooMuch),
+            too_little: at_fault(Fault::TooLittle),
+            wrong_changes: changes(Change::Wrong),
+            explained_changes: changes(Change::Explained),
+            late_looks: all().map(Run::late_looks).sum(),
+            lost_percent: Quartiles::of(lost.collect()),
+            overhead_percent: of(&|run, lost| Some(run.overhead(lost))),
+            switches_each_second: of(&|run, lost| Some(run.switches_each_second(lost))),
+            interrupts_each_second: of(&|run, _| Some(run.each_second(run.interrupts))),
+            rises: of(&|run, lost| Some(as_f64(run.rises(lost)))),
+            completed_each_second: [0, 1]
+                .map(|application| of(&|run, _| run.completed_each_second(application))),
+            longest_wait_periods: [0, 1]
+                .map(|application| of(&|run, lost| run.longest_wait(application, lost))),
+            read_each_second: [0, 1].map(|application: usize| {
+                of(&|run, _| {
+                    let has_camera = run.cameras.len() > application;
+                    let read = run.read.get(application).filter(|_| has_camera)?;
+                    Some(run.each_second(*read))
+                })
+            }),
+            cameras: self.cameras(place, system),
+        }
+    }
+
+    /// Of all runs.
+    fn cameras(&self, place: Place, system: System) -> Vec<CameraCell> {
+        let names = super::set::names(place).into_iter().enumerate();
+        let each = names.map(|(number, name)| {
+            let runs = || self.all_of_place(place, system);
             let sum = |of: fn(&Camera) -> u64| {
-                let runs = self.all_of_place(place, system);
-                let each = runs.filter_map(|run| run.cameras.get(number)).map(of);
+                let each = runs().filter_map(|run| run.cameras.get(number)).map(of);
                 each.fold(0, u64::saturating_add)
             };
             CameraCell {
@@ -187,53 +315,66 @@ impl Table {
                 served: sum(|camera| camera.served),
                 queued: sum(|camera| camera.queued),
                 dropped: sum(|camera| camera.dropped),
+                charged_ns: sum(|camera| camera.charged_ns),
+                postponed_ns: sum(|camera| camera.postponed_ns),
+                share_ns: runs()
+                    .map(|run| run.share_ns(number))
+                    .fold(0, u64::saturating_add),
             }
         });
-        CamerasCell {
-            place: place.name().to_owned(),
-            system: system.name().to_owned(),
-            runs: self.of_place(place, system).count(),
-            left_out: left_out(&|run| !run.counts()),
-            disturbed: left_out(&|run| !run.is_quiet()),
-            lost_percent: Quartiles::of(lost.collect()),
-            overhead_percent: of(&|run| Some(run.overhead())),
-            switches_each_second: of(&|run| Some(run.each_second(run.switches))),
-            interrupts_each_second: of(&|run| Some(run.each_second(run.interrupts))),
-            rises: of(&|run| Some(as_f64(run.rises_ns.len() as u64))),
-            completed_each_second: [0, 1]
-                .map(|application| of(&|run: &Run| run.completed_each_second(application))),
-            longest_wait_periods: [0, 1]
-                .map(|application| of(&|run: &Run| run.longest_wait(application))),
-            read_each_second: [0, 1].map(|application: usize| {
-                of(&|run: &Run| {
-                    let has_camera = run.cameras.len() > application;
-                    let read = run.read.get(application).filter(|_| has_camera)?;
-                    Some(run.each_second(*read))
-                })
-            }),
-            cameras: cameras.collect(),
-        }
+        each.collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_up::made;
+    use super::super::made_up::{camera, made, rise};
     use super::*;
 
     #[test]
     fn totals_bend_where_the_rate_changes() {
-        let mut totals = Vec::new();
-        for window in 0..40_u64 {
-            let before = totals.last().copied().unwrap_or(0);
-            totals.push(before + if window < 15 { 10 } else { 3 });
+        let run = made(Place::Change, System::SsPibs, 0);
+        let mut bent = camera(10, 3, 0);
+        // The look at the corner is on both lines.
+        let found = bend(&run, &bent).unwrap() / WINDOW_NS;
+        assert!((20..=21).contains(&found), "{found}");
+        // Half of the looks are late: what was served by then is on the same lines.
+        let mut late = run.clone();
+        let looks = late.looked_ns.iter_mut().zip(&mut bent.served_by);
+        for (number, (at, served)) in (0_u64..).zip(looks) {
+            if number % 2 == 0 {
+                *at += WINDOW_NS * 9 / 10;
+                *served += if number < 20 { 9 } else { 3 };
+            }
         }
-        assert!(
-            (14..=16).contains(&bend(&totals).unwrap()),
-            "{:?}",
-            bend(&totals)
-        );
-        assert_eq!(bend(&[1, 2, 3]), None);
+        assert!(bend(&late, &bent).unwrap().abs_diff(2_000_000_000) < 2 * WINDOW_NS);
+        late.looked_ns.truncate(3);
+        assert_eq!(bend(&late, &bent), None);
+    }
+
+    /// A look is late by 97 ms, and a burst falls into the 3 ms that are left of the next window.
+    #[test]
+    fn late_looks_change_no_mean_and_no_variance() {
+        let run = made(Place::Change, System::SsPibs, 0);
+        let steady = camera(10, 100, 0);
+        let [before, after] = halves(&run, &steady).unwrap();
+        assert_eq!((before.mean(0), after.mean(0)), (10.0, 100.0));
+        // Windows of one half, but for the first.
+        assert_eq!((before.rates.len(), after.rates.len()), (19, 19));
+        assert_eq!((after.served, after.length_ns), (1_900, 19 * WINDOW_NS));
+        assert_eq!(before.mean(19), 11.0);
+        let mut late = run.clone();
+        let mut burst = steady.clone();
+        late.looked_ns[30] += 97_000_000;
+        burst.served_by[30] += 50;
+        let [_, after] = halves(&late, &burst).unwrap();
+        assert_eq!((after.mean(0), after.rates.len()), (100.0, 17));
+        assert_eq!(variance(&after.rates), 0.0);
+        // One at half time has something of both halves in it.
+        let mut late = run;
+        late.looked_ns[19] += 30_000_000;
+        let [before, after] = halves(&late, &steady).unwrap();
+        assert_eq!((before.rates.len(), after.rates.len()), (18, 19));
     }
 
     #[test]
@@ -244,10 +385,12 @@ mod tests {
                 vec![WINDOW_NS, 2 * WINDOW_NS, 5 * WINDOW_NS],
                 vec![WINDOW_NS],
             ],
+            lost_ns: WINDOW_NS / 2,
             ..made(Place::OneCamera, System::SsOnly, 0)
         };
-        assert_eq!(run.longest_wait(0), Some(5.0));
-        assert_eq!(run.longest_wait(1), Some(9.0));
+        let waits = |run: &Run, lost| [0, 1].map(|of| run.longest_wait(of, lost).unwrap());
+        assert_eq!(waits(&run, Lost::Left), [5.0, 9.0]);
+        assert_eq!(waits(&run, Lost::TakenOut), [4.5, 8.5]);
         let late = Run {
             completed_ns: [
                 (7..=10).map(|window| window * WINDOW_NS).collect(),
@@ -255,11 +398,27 @@ mod tests {
             ],
             ..run.clone()
         };
-        assert_eq!(
-            [0, 1].map(|of| late.longest_wait(of)),
-            [Some(7.0), Some(10.0)]
-        );
+        assert_eq!(waits(&late, Lost::Left), [7.0, 10.0]);
         assert_eq!(run.completed_each_second(0), Some(3.0));
+        // 50 ms are five jobs of 10 ms.
+        let of = |lost| run.low_jobs_each_second(lost);
+        assert_eq!([of(Lost::Left), of(Lost::TakenOut)], [Some(1.0), Some(6.0)]);
+    }
+
+    #[test]
+    fn what_others_took_is_taken_out_of_overheads_and_their_gaps_of_switches() {
+        let run = Run {
+            scheduler_ns: 40_000_000,
+            lost_ns: 4_000_000,
+            gaps: 100,
+            ..made(Place::OneCamera, System::SsOnly, 0)
+        };
+        let both = [Lost::Left, Lost::TakenOut];
+        assert_eq!(both.map(|lost| run.overhead(lost)), [1.0, 0.9]);
+        assert_eq!(
+            both.map(|lost| run.switches_each_second(lost)),
+            [250.0, 200.0]
+        );
     }
 
     #[test]
@@ -272,7 +431,7 @@ mod tests {
         ];
         let kinds = [System::SsOnly, System::SsPibs].map(|system| (Place::OneCamera, system));
         let table = Table::of(runs);
-        assert_eq!(table.pairs(kinds, &|_| Some(1.0)), [[1.0, 1.0]]);
+        assert_eq!(table.pairs(kinds, &|_, _| Some(1.0)), [[1.0, 1.0]]);
         let cells = table.cells();
         assert_eq!(cells.len(), 2);
         assert_eq!((cells[0].runs, cells[0].system.as_str()), (2, "SS-only"));
@@ -282,25 +441,65 @@ mod tests {
     fn runs_that_do_not_count_are_counted_and_compared_with_nothing() {
         let of = |system, repetition| made(Place::OneCamera, system, repetition);
         let disturbed = Run {
-            lost_ns: 5_000_000,
+            lost_ns: 50_000_000,
             ..of(System::SsOnly, 0)
         };
-        let mut idle = of(System::SsOnly, 1);
-        idle.cameras[0].dropped = 0;
-        let runs = vec![
-            disturbed,
-            idle,
-            of(System::SsPibs, 0),
-            of(System::SsPibs, 1),
-        ];
+        let mut starved = of(System::SsOnly, 1);
+        starved.cameras[0].stalled_ns = starved.span_ns / 2;
+        let mut hangs = of(System::SsPibs, 1);
+        hangs.cameras[0].charged_ns = 0;
+        let runs = vec![disturbed, starved, of(System::SsPibs, 0), hangs];
         let kinds = [System::SsOnly, System::SsPibs].map(|system| (Place::OneCamera, system));
         let table = Table::of(runs);
-        assert_eq!(table.pairs(kinds, &|_| Some(1.0)), [[1.0; 2]; 0]);
+        assert_eq!(table.pairs(kinds, &|_, _| Some(1.0)), [[1.0; 2]; 0]);
         let cells = table.cells();
-        let counts = |cell: &CamerasCell| [cell.runs, cell.left_out, cell.disturbed];
-        assert_eq!([0, 1].map(|of| counts(&cells[of])), [[0, 2, 1], [2, 0, 0]]);
+        let counts = |cell: &CamerasCell| [cell.runs, cell.left_out, cell.disturbed, cell.starved];
+        let found = [0, 1].map(|of| counts(&cells[of]));
+        assert_eq!(found, [[0, 2, 1, 1], [2, 0, 0, 0]]);
+        assert_eq!((cells[1].too_little, cells[1].too_much), (1, 0));
         assert!(cells[0].overhead_percent.is_none());
-        assert_eq!(cells[0].cameras[0].sent, 400);
-        assert_eq!(cells[0].lost_percent.as_ref().unwrap().median, 0.0625);
+        let camera = &cells[1].cameras[0];
+        assert_eq!(
+            (camera.sent, camera.charged_ns, camera.share_ns),
+            (64_000, 40_000_000, 80_000_000)
+        );
+        assert_eq!(cells[0].lost_percent.as_ref().unwrap().median, 0.625);
+    }
+
+    /// Of five runs with a change two have another rise, of which one is explained, and in one the mode does not rise.
+    #[test]
+    fn changes_of_another_kind_are_counted() {
+        let with = |more: Option<u64>, repetition| {
+            let mut run = made(Place::Change, System::SsPibs, repetition);
+            let taken_ns = more.unwrap_or(0);
+            if more.is_some() {
+                run.rises.insert(
+                    0,
+                    super::super::run::Rise {
+                        taken_ns,
+                        ..rise(WINDOW_NS)
+                    },
+                );
+            }
+            run
+        };
+        let mut none = with(None, 4);
+        none.rises.clear();
+        let runs = vec![
+            with(None, 0),
+            with(Some(0), 1),
+            with(Some(60_000), 2),
+            with(None, 3),
+            none,
+        ];
+        let cells = Table::of(runs).cells();
+        let cell = &cells[0];
+        assert_eq!(
+            (cell.runs, cell.wrong_changes, cell.explained_changes),
+            (5, 2, 1)
+        );
+        // Where nothing is to change nothing of that is said.
+        let quiet = Table::of(vec![made(Place::OneCamera, System::SsPibs, 0)]).cells();
+        assert_eq!((quiet[0].wrong_changes, quiet[0].explained_changes), (0, 0));
     }
 }

@@ -2,8 +2,8 @@
 
 use vestal_core::server::{Activation, Server};
 use vestal_core::{
-    ContractViolation, CpuId, DeviceId, DropReason, Fact, Hierarchy, Instant, JobId, Level, Notice,
-    Permit, Plan, Scheduler, ServerId, Service, TaskId,
+    ContractViolation, CpuId, DeviceId, DropReason, Fact, Hierarchy, Instant, JobId, Level, Listed,
+    Notice, Permit, Plan, Scheduler, ServerId, Service, TaskId,
 };
 use vestal_sim::{JobState, Observer, Segment};
 
@@ -127,6 +127,9 @@ impl Scheduler for Watched {
     }
     fn longest_list(&self, server: ServerId) -> Option<u16> {
         self.engine.longest_list(server)
+    }
+    fn listed(&self, server: ServerId) -> Option<Listed> {
+        self.engine.listed(server)
     }
 }
 

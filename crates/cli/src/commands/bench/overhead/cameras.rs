@@ -25,7 +25,7 @@ use vestal_experiment::overhead::journal::{CAMERAS, Head};
 use vestal_experiment::overhead::missimer::claims::findings;
 use vestal_experiment::overhead::missimer::page::page;
 use vestal_experiment::overhead::missimer::plan::{FULL, Plan, QUICK};
-use vestal_experiment::overhead::missimer::run::{Place, Run, System};
+use vestal_experiment::overhead::missimer::run::{Place, Run, System, TOLERANCE_NS};
 use vestal_experiment::overhead::missimer::table::Table;
 use vestal_experiment::overhead::missimer::{NAME, charts, set};
 use vestal_result::Format;
@@ -34,8 +34,6 @@ use vestal_workload::{Source, TaskSet};
 
 /// What a camera is if nothing else is said.
 const KIND: &str = "pipe";
-/// What this world may add to a job without raising the mode: the least that a run takes for that.
-const TOLERANCE_NS: u64 = 50_000;
 
 pub(super) fn cameras(args: &BenchArgs, output: &Output) -> Outcome {
     let plan = if args.quick { QUICK } else { FULL };
@@ -209,6 +207,7 @@ fn cells(cells: &[CamerasCell], output: &Output) -> String {
         .text("system", |cell| &cell.system)
         .number("runs", |cell| cell.runs)
         .number("left out", |cell| cell.left_out)
+        .number("at fault", |cell| cell.too_much + cell.too_little)
         .number("overhead, %", |cell| of(&cell.overhead_percent, 4))
         .number("rises", |cell| of(&cell.rises, 0))
         .number("switches/s", |cell| of(&cell.switches_each_second, 0))
