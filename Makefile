@@ -32,9 +32,9 @@ damage: ## the long campaign of damages to results (minutes)
 	@scripts/setup.sh test
 	@scripts/damage.sh
 
-fuzz: ## every reader of files against a fuzzer, a minute each (a quarter of an hour)
+fuzz: ## every reader of files against a fuzzer, a minute each (a quarter of an hour); SECONDS=600: until each had so long in all
 	@scripts/setup.sh fuzz
-	@scripts/fuzz.sh
+	@scripts/fuzz.sh $(if $(SECONDS),--up-to $(SECONDS))
 
 steady: ## the real-time tests twenty times in a row, on a machine that does nothing else (2.6 hours)
 	@scripts/setup.sh test
