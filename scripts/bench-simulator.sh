@@ -124,7 +124,7 @@ commands() {
 amc aim 1000
 rms aim 1000
 edf aim 1300
-plrs gate 1600
+plrs aim 1600
 zss aim 1600
 pt aim 1600
 LIMITS
