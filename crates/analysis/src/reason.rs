@@ -218,6 +218,17 @@ pub struct CpuLoad {
 }
 
 impl Reason {
+    /// Whether the test did not decide, with overheads or without: a search reached its limit, or something was too long to
+    /// look at.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        if let Self::WithOverheads { why } = self {
+            return why.is_undecided();
+        }
+        let of_levels = matches!(self, Self::Levels(why) if why.is_undecided());
+        of_levels || matches!(self, Self::SearchLimit { .. })
+    }
+
     /// The reason in words, with these names.
     #[must_use]
     pub fn with_names<'a>(&'a self, names: Names<'a>) -> impl fmt::Display + 'a {
