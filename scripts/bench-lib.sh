@@ -30,6 +30,10 @@ gate() { row "$1" "$2" "at most $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a
 
 # aim WHAT MEASURED MAXIMUM: a limit that is not kept yet: said, and no failure. One that is kept is to become a gate.
 aim() {
+    if [ -z "$2" ]; then
+        not_run_gate "$1" "there is no figure"
+        return
+    fi
     local result="not yet"
     [ "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a != "" && a + 0 > 0 && a + 0 <= b + 0) }')" = 1 ] && result="kept: make it a gate"
     printf '%-52s %14s %14s  %s\n' "$1" "$2" "aim $3" "$result"

@@ -218,8 +218,8 @@ pub struct CpuLoad {
 }
 
 impl Reason {
-    /// Whether the test did not decide, with overheads or without: a search reached its limit, or something was too long to
-    /// look at.
+    /// Whether a search reached its limit, with overheads or without, or the levels of MC² were not decided: the test does not say
+    /// that its condition fails. A pattern of jobs or a table with more jobs than are looked at counts as a condition that fails.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         if let Self::WithOverheads { why } = self {

@@ -248,9 +248,9 @@ impl Test {
             }
         }
         match self.analyse(problem).why {
-            None if self.accepts.is_none() => Decision::Holds,
+            None => Decision::Holds,
             Some(why) if why.is_undecided() => Decision::Undecided,
-            Some(_) | None => Decision::Fails,
+            Some(_) => Decision::Fails,
         }
     }
 

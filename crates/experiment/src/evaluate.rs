@@ -374,7 +374,15 @@ impl Evaluator {
         let problem = Problem::new(drawn.tasks, levels).map_err(|error| error.to_string())?;
         let mut found = Found::default();
         for question in questions {
-            let Question::Test(question) = question else {
+            let about_tasks = match question {
+                Question::Test(asked) if is_about_tasks(asked.test) => Some(asked),
+                Question::Test(_)
+                | Question::Simulation(_)
+                | Question::Check(_)
+                | Question::Measure(_)
+                | Question::Redrawn(_) => None,
+            };
+            let Some(question) = about_tasks else {
                 return Err(format!("{} asks about more than tasks", question.label()));
             };
             let answer = self.asked_with_overheads(question, Cow::Borrowed(&problem));
