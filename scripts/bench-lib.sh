@@ -28,8 +28,26 @@ row() {
 # gate WHAT MEASURED MAXIMUM
 gate() { row "$1" "$2" "at most $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a != "" && a + 0 > 0 && a + 0 <= b + 0) }')"; }
 
+# aim WHAT MEASURED MAXIMUM: a limit that is not kept yet: said, and no failure. One that is kept is to become a gate.
+aim() {
+    if [ -z "$2" ]; then
+        not_run_gate "$1" "there is no figure"
+        return
+    fi
+    local result="not yet"
+    [ "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a != "" && a + 0 > 0 && a + 0 <= b + 0) }')" = 1 ] && result="kept: make it a gate"
+    printf '%-52s %14s %14s  %s\n' "$1" "$2" "aim $3" "$result"
+}
+
 # at_least WHAT MEASURED MINIMUM
 at_least() { row "$1" "$2" "at least $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a != "" && a + 0 >= b + 0) }')"; }
+
+# same WHAT ONE OTHER: two figures that have to be one.
+same() {
+    local holds=0
+    [ -n "$2" ] && [ "$2" = "$3" ] && holds=1
+    row "$1" "${2%% *}" "${3%% *}" "$holds"
+}
 
 # shown WHAT MEASURED NOTE: a figure that nothing depends on.
 shown() { printf '%-52s %14s %14s\n' "$1" "$2" "$3"; }

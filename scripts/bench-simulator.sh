@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The simulator's speed: scripts/bench-simulator.sh [--smoke]
 #
-# The task sets are those of crates/sim/examples/speed.rs: 20 or 200 tasks, U = 0.8 by UUniFast, T
+# The task sets are those of crates/sim/examples/speed: 20, 200 or 1000 tasks, U = 0.8 by UUniFast, T
 # log-uniform in 10..1000 ms, seeds 1 to 3. Instructions a job are the difference of callgrind's counts
 # for a longer and a shorter run over the difference of their jobs, so that reading the arguments and
 # allocating the tables do not count. Memory is the peak of the heap as DHAT sees it. Jobs a second are
 # of CPU time. What `vestal simulate` takes is counted in the same way for the whole process, with the
-# same sets as files. SimSo (Cheramy, Hladik and Deplanche 2014) simulates the same set under
+# same sets as files. The yardstick is a loop written by hand for fixed priorities alone (hand.rs), whose counts
+# have to be those of the simulator. SimSo (Cheramy, Hladik and Deplanche 2014) simulates the same set under
 # rate-monotonic priorities, which here order the tasks as ours do.
 set -uo pipefail
 # shellcheck source=scripts/bench-lib.sh
@@ -28,39 +29,56 @@ seeds=(1 2 3)
 # field NAME: the number after NAME in the line of results.
 field() { awk -v name="$1" '$1 == "jobs" { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }'; }
 
-# counted ARGUMENT...: instructions and jobs of one run.
+# counted ARGUMENT...: instructions and jobs of one run of the example.
 counted() {
     local output
-    output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$SPEED" run "$@" 2>&1) || return
+    output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$SPEED" "$@" 2>&1) || return
     awk '$1 == "jobs" { jobs = $2 } / Collected / { count = $NF } END { print count, jobs }' <<<"$output"
 }
 
-# per_job POLICY WATCH TASKS: instructions a job, over all seeds.
+# per_job ARGUMENT...: instructions a job of the example with these arguments, for some seconds, over all seeds.
 per_job() {
     local seed short long
     for seed in "${seeds[@]}"; do
-        short=$(counted "$1" "$2" "$3" 5 "$seed") && long=$(counted "$1" "$2" "$3" 25 "$seed") || return
+        short=$(counted "$@" 5 "$seed") && long=$(counted "$@" 25 "$seed") || return
         echo "$short $long"
     done | awk '{ count += $3 - $1; jobs += $4 - $2 } END { if (jobs > 0) printf "%.0f", count / jobs }'
 }
 
 instructions() {
     local statistics trace large
-    statistics=$(per_job amc statistics 20)
-    trace=$(per_job amc trace 20)
-    large=$(per_job amc statistics 200)
+    statistics=$(per_job run amc statistics 20)
+    trace=$(per_job run amc trace 20)
+    large=$(per_job run amc statistics 200)
     gate "instructions a job, statistics, 20 tasks" "$statistics" 1000
     gate "... with a full trace, times that" "$(ratio "$trace" "$statistics")" 4
     gate "... of 200 tasks, times that of 20" "$(ratio "$large" "$statistics")" 2
+    by_hand "$statistics"
     [ "$smoke" = 1 ] && return
-    shown "... the same, one HI job in a hundred overruns" "$(per_job amc-overruns statistics 20)" ""
-    shown "... the same under EDF" "$(per_job edf statistics 20)" ""
+    shown "... the same, one HI job in a hundred overruns" "$(per_job run amc-overruns statistics 20)" ""
+    shown "... the same under EDF" "$(per_job run edf statistics 20)" ""
     local tasks
     for tasks in 20 200; do
-        shown "... EDF-VD with overruns, $tasks tasks, one queue" "$(per_job edf-vd statistics $tasks)" ""
-        shown "... and two queues" "$(per_job edf-vd-two-queues statistics $tasks)" ""
+        shown "... EDF-VD with overruns, $tasks tasks, one queue" "$(per_job run edf-vd statistics $tasks)" ""
+        shown "... and two queues" "$(per_job run edf-vd-two-queues statistics $tasks)" ""
     done
 }
+
+# by_hand INSTRUCTIONS: the yardstick beside what the simulator takes a job, and whether both simulate the same.
+by_hand() {
+    local hand seed ours theirs
+    hand=$(per_job hand 20)
+    gate "the loop by hand, 20 tasks" "$hand" 320
+    shown "... times that, the simulator" "$(ratio "$1" "$hand")" ""
+    for seed in "${seeds[@]}"; do
+        ours=$("$SPEED" run amc statistics 20 100 "$seed")
+        theirs=$("$SPEED" hand 20 100 "$seed")
+        same "jobs, completions, misses, worst responses, seed $seed" "$(counts_of "$ours")" "$(counts_of "$theirs")"
+    done
+}
+
+# counts_of LINE: what the yardstick counts.
+counts_of() { awk '{ for (i = 1; i < NF; i += 2) if ($i ~ /^(jobs|completed|missed|worst)$/) printf "%s ", $(i + 1) }' <<<"$1"; }
 
 # set_of TASKS SEED SHARE: a set as `vestal` reads it, with that share of its execution times.
 set_of() {
@@ -82,7 +100,7 @@ command_counted() {
     awk '/ Collected / { print $NF }' <<<"$output"
 }
 
-# command_per_job POLICY TASKS SHARE: the same a job, over all seeds.
+# command_per_job POLICY TASKS SHARE: the same a job, over all seeds, with this share of the execution times.
 command_per_job() {
     local seed
     for seed in "${seeds[@]}"; do
@@ -91,13 +109,63 @@ command_per_job() {
     done | awk '{ jobs += $3 - $1; count += $4 - $2 } END { if (jobs > 0) printf "%.0f", count / jobs }'
 }
 
-# What users run. With 0.6 of the execution times every policy has what it takes: plrs finds priorities for jobs.
+# What users run: the whole process, statistics only. With 0.6 of the execution times every policy has what it takes:
+# plrs finds priorities for jobs.
 commands() {
-    local policy
-    cargo build --locked --quiet --release --package vestal || return
-    for policy in amc rms edf plrs zss pt; do
-        shown "instructions a job, vestal simulate, $policy" "$(command_per_job "$policy" 20 0.6)" "no limit yet"
+    local policy kind limit twenty
+    if ! cargo build --locked --quiet --release --package vestal; then
+        not_run_gate "vestal simulate" "it does not build"
+        return 1
+    fi
+    while read -r policy kind limit; do
+        twenty=$(command_per_job "$policy" 20 0.6)
+        "$kind" "instructions a job, vestal simulate, $policy" "$twenty" "$limit"
+        [ "$policy" = amc ] || continue
+        gate "... of 200 tasks, times that of 20" "$(ratio "$(command_per_job "$policy" 200 0.6)" "$twenty")" 1.5
+        gate "... of 1000 tasks" "$(ratio "$(command_per_job "$policy" 1000 0.6)" "$twenty")" 2.5
+    done <<'LIMITS'
+amc aim 1000
+rms aim 1000
+edf aim 1300
+plrs aim 1600
+zss aim 1600
+pt aim 1600
+LIMITS
+}
+
+# user_seconds COMMAND...: CPU seconds in user space; nothing if it fails.
+user_seconds() {
+    local TIMEFORMAT='%U' seconds
+    seconds=$({ time "$@" >/dev/null 2>&1; } 2>&1) && echo "$seconds"
+}
+
+# What users run beside the loop by hand, in CPU time: rounds of one run each, one after the other, so that a busy machine
+# disturbs all alike. Both have the jobs of the same periods; the loop's execute all of their times and not 0.6 of them, so
+# that it preempts more often.
+beside_hand() {
+    local -A seconds
+    local round policy
+    local policies=(amc rms edf plrs zss pt)
+    set_of 20 1 0.6 >"$WORK/simulated.toml"
+    for round in 1 2 3 4 5; do
+        seconds[hand]="${seconds[hand]:-} $(user_seconds "$SPEED" hand 20 10000 1)"
+        for policy in "${policies[@]}"; do
+            seconds[$policy]="${seconds[$policy]:-} $(user_seconds "$VESTAL" simulate "$WORK/simulated.toml" --policy "$policy" --for 10000s --format json)"
+        done
     done
+    for policy in "${policies[@]}"; do
+        shown "CPU time of the loop by hand over that of $policy" "$(ratio "$(sum "${seconds[hand]}")" "$(sum "${seconds[$policy]}")")" "$(aim_of "$policy")"
+    done
+}
+
+sum() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum }' <<<"$1"; }
+
+aim_of() {
+    case "$1" in
+        amc | rms) echo "aim 0.38" ;;
+        edf) echo "aim 0.33" ;;
+        *) echo "aim 0.2" ;;
+    esac
 }
 
 # heap_peak SECONDS: the largest number of bytes on the heap.
@@ -143,7 +211,7 @@ main() {
     heading "simulator"
     instructions
     if [ "$smoke" = 0 ]; then
-        commands
+        commands && beside_hand
         memory
         jobs_a_second
     fi

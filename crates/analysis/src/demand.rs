@@ -90,6 +90,11 @@ impl Demand {
         }
     }
 
+    /// From now on no search was undecided.
+    pub(crate) fn begin(&mut self) {
+        self.ran_out = false;
+    }
+
     /// Whether a search was not decided.
     pub(crate) fn is_undecided(&self) -> bool {
         self.ran_out

@@ -70,7 +70,7 @@ pub use frame_reason::FrameReason;
 pub use grade::Grade;
 pub use level_reason::LevelReason;
 pub use outcome::{
-    EquationBound, Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict,
+    Decision, EquationBound, Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict,
 };
 pub use overheads::{Charging, Heartbeat, Overheads};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};

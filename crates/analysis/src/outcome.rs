@@ -16,6 +16,17 @@ pub enum Verdict {
     NotProven,
 }
 
+/// What a test says of its condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// It holds.
+    Holds,
+    /// It does not hold.
+    Fails,
+    /// The search reached its limit.
+    Undecided,
+}
+
 /// What a test's yes and no are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -218,6 +218,17 @@ pub struct CpuLoad {
 }
 
 impl Reason {
+    /// Whether a search reached its limit, with overheads or without, or the levels of MC² were not decided: the test does not say
+    /// that its condition fails. A pattern of jobs or a table with more jobs than are looked at counts as a condition that fails.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        if let Self::WithOverheads { why } = self {
+            return why.is_undecided();
+        }
+        let of_levels = matches!(self, Self::Levels(why) if why.is_undecided());
+        of_levels || matches!(self, Self::SearchLimit { .. })
+    }
+
     /// The reason in words, with these names.
     #[must_use]
     pub fn with_names<'a>(&'a self, names: Names<'a>) -> impl fmt::Display + 'a {

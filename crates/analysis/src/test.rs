@@ -1,7 +1,7 @@
 //! What a schedulability test is to those who run it.
 
 use crate::charge::{Charge, Charged, Paid};
-use crate::outcome::{Kind, Outcome, Reason, Verdict};
+use crate::outcome::{Decision, Kind, Outcome, Reason, Verdict};
 use crate::overheads::{Charging, Overheads};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
@@ -229,6 +229,28 @@ impl Test {
         match overheads.and_then(|overheads| self.charge(problem, overheads)) {
             Some(charge) => accepts(&charge.problem(problem), scratch),
             None => accepts(problem, scratch),
+        }
+    }
+
+    /// Whether the test's condition holds, or that is not decided: one question for whoever asks many sets. The fast path
+    /// of [`Test::accepts`], and [`Test::analyse`] only where a search reached its limit or there is no such path.
+    ///
+    /// A set that the full answer leaves undecided, for what it looks at beyond the first task that fails, may be refused here.
+    #[must_use]
+    pub fn decides(&self, problem: &Problem, scratch: &mut Scratch) -> Decision {
+        if self.accepts.is_some() {
+            scratch.begin();
+            if self.accepts(problem, scratch) {
+                return Decision::Holds;
+            }
+            if !scratch.is_undecided() {
+                return Decision::Fails;
+            }
+        }
+        match self.analyse(problem).why {
+            None => Decision::Holds,
+            Some(why) if why.is_undecided() => Decision::Undecided,
+            Some(_) => Decision::Fails,
         }
     }
 

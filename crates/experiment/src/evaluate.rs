@@ -18,12 +18,12 @@ use crate::spec::SimulationSpec;
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::fmt;
-use vestal_analysis::{Overheads, Parameters, Problem, Reason, Scratch, Test};
+use vestal_analysis::{Decision, Overheads, Parameters, Problem, Scratch, Test};
 use vestal_core::{LevelSet, Task};
 use vestal_policy::{Analysis, Cluster, Given, Options, Policy, Registry, Use};
 use vestal_sim::FrameStatistics;
 use vestal_workload::TaskSet;
-use vestal_workload::generate::derived_seed;
+use vestal_workload::generate::{Tasks, derived_seed};
 
 /// What a test or a simulation said of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,6 +320,22 @@ impl<'a> Whole<'a> {
     }
 }
 
+/// Whether all questions are about tasks on one CPU, and about nothing else of a set.
+#[must_use]
+pub fn asks_about_tasks(questions: &[Question<'_>]) -> bool {
+    questions.iter().all(|question| match question {
+        Question::Test(question) => is_about_tasks(question.test),
+        Question::Simulation(_)
+        | Question::Check(_)
+        | Question::Measure(_)
+        | Question::Redrawn(_) => false,
+    })
+}
+
+const fn is_about_tasks(test: &Test) -> bool {
+    !test.is_for_several_cpus && !test.is_for_servers
+}
+
 /// Asks questions; keeps what it has allocated from set to set.
 #[derive(Debug, Default)]
 pub struct Evaluator {
@@ -341,6 +357,36 @@ impl Evaluator {
         let mut found = Found::default();
         for question in questions {
             self.answer(question, &whole, (point, seed), &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The same about tasks alone, where that is all that the questions are about ([`asks_about_tasks`]).
+    ///
+    /// # Errors
+    /// As [`Self::answers`].
+    pub fn answers_about_tasks(
+        &mut self,
+        drawn: Tasks,
+        questions: &[Question<'_>],
+    ) -> Result<Found, String> {
+        let levels = LevelSet::new(drawn.levels).ok_or("no level")?;
+        let problem = Problem::new(drawn.tasks, levels).map_err(|error| error.to_string())?;
+        let mut found = Found::default();
+        for question in questions {
+            let about_tasks = match question {
+                Question::Test(asked) if is_about_tasks(asked.test) => Some(asked),
+                Question::Test(_)
+                | Question::Simulation(_)
+                | Question::Check(_)
+                | Question::Measure(_)
+                | Question::Redrawn(_) => None,
+            };
+            let Some(question) = about_tasks else {
+                return Err(format!("{} asks about more than tasks", question.label()));
+            };
+            let answer = self.asked_with_overheads(question, Cow::Borrowed(&problem));
+            found.answers.push(answer);
         }
         Ok(found)
     }
@@ -431,28 +477,28 @@ impl Evaluator {
         (set, problem): (&TaskSet, &Problem),
     ) -> Result<Answer, String> {
         let test = question.test;
-        let Some(mut problem) = problem_of(test, set, problem)? else {
-            return Ok(Answer::Refused);
-        };
+        Ok(match problem_of(test, set, problem)? {
+            Some(problem) => self.asked_with_overheads(question, problem),
+            None => Answer::Refused,
+        })
+    }
+
+    fn asked_with_overheads(
+        &mut self,
+        question: &TestQuestion<'_>,
+        mut problem: Cow<'_, Problem>,
+    ) -> Answer {
         if let Some((_, overheads)) = question.overheads {
             problem = Cow::Owned(problem.into_owned().with_overheads(overheads));
         }
-        Ok(self.ask(test, &problem))
+        self.ask(question.test, &problem)
     }
 
     fn ask(&mut self, test: &Test, problem: &Problem) -> Answer {
-        if test.accepts(problem, &mut self.scratch) {
-            return Answer::Yes;
-        }
-        // Only the full answer tells a refusal from a search that reached its limit.
-        let undecided = |why: &Reason| {
-            let of_levels = matches!(why, Reason::Levels(why) if why.is_undecided());
-            of_levels || matches!(why, Reason::SearchLimit { .. })
-        };
-        match test.analyse(problem).why {
-            Some(Reason::WithOverheads { why }) if undecided(&why) => Answer::Undecided,
-            Some(why) if undecided(&why) => Answer::Undecided,
-            Some(_) | None => Answer::No,
+        match test.decides(problem, &mut self.scratch) {
+            Decision::Holds => Answer::Yes,
+            Decision::Fails => Answer::No,
+            Decision::Undecided => Answer::Undecided,
         }
     }
 }
@@ -464,7 +510,7 @@ fn problem_of<'a>(
     set: &TaskSet,
     tasks: &'a Problem,
 ) -> Result<Option<Cow<'a, Problem>>, String> {
-    if !test.is_for_several_cpus && !test.is_for_servers {
+    if is_about_tasks(test) {
         return Ok(Some(Cow::Borrowed(tasks)));
     }
     match vestal_policy::problem(set, test, &Given::default()) {

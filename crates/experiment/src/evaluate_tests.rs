@@ -207,3 +207,39 @@ fn a_burst_that_takes_too_long_is_no_run_in_which_guarantees_are_kept() {
     );
     assert_eq!(ran(1).map(|ran| is_kept(&ran)), [Answer::No; 2]);
 }
+
+/// A sweep that asks about tasks alone draws no names; its answers are those about the set, of accepted and refused ones.
+#[test]
+fn answers_about_tasks_alone_are_those_about_the_set() {
+    let registry = Registry::default();
+    let asked = |name: &str| Question::Test(registry.test(name).unwrap().into());
+    let questions = ["rms", "smc", "pt", "amc-rtb", "amc-max", "zss", "edf"].map(asked);
+    assert!(asks_about_tasks(&questions));
+    let mut recipe = vestal_workload::generate::Recipe::named("standard").unwrap();
+    recipe.set("utilization", "0.75").unwrap();
+    let mut evaluator = Evaluator::default();
+    let mut seen = [[0; 2]; 7];
+    for seed in 0..100 {
+        let tasks = recipe.draw_tasks(seed).unwrap().unwrap();
+        let alone = evaluator.answers_about_tasks(tasks, &questions).unwrap();
+        let set = recipe.draw(seed).unwrap();
+        let whole = evaluator.answers(&set, (0, seed), &questions).unwrap();
+        assert_eq!(alone, whole, "{seed}");
+        for (seen, answer) in seen.iter_mut().zip(&alone.answers) {
+            seen[usize::from(*answer == Answer::Yes)] += 1;
+        }
+    }
+    let both = seen
+        .iter()
+        .filter(|seen| seen.iter().all(|&count| count > 5));
+    assert!(both.count() >= 4, "{seen:?}");
+    // Whatever is about more than tasks is not asked so.
+    let check = Question::check(&registry, registry.test("amc-ia").unwrap()).unwrap();
+    assert!(!asks_about_tasks(std::slice::from_ref(&check)));
+    assert!(!asks_about_tasks(&[asked("pedf-vd")]) && !asks_about_tasks(&[asked("ss-rta")]));
+    let tasks = recipe.draw_tasks(1).unwrap().unwrap();
+    for more in [check, asked("pedf-vd"), asked("ss-rta")] {
+        let found = evaluator.answers_about_tasks(tasks.clone(), &[more]);
+        assert!(found.is_err());
+    }
+}

@@ -6,7 +6,7 @@
 //! is the same, byte by byte, for any number of threads, shards, deaths and damages.
 
 use crate::charts;
-use crate::evaluate::{Evaluator, Question};
+use crate::evaluate::{Evaluator, Question, asks_about_tasks};
 use crate::file::{Experiment, Point};
 use crate::measure::Asked;
 use crate::store::{Damage, Rows, Store, StoreError};
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
-use vestal_workload::generate::derived_seed;
+use vestal_workload::generate::{DrawError, derived_seed};
 
 /// A part of an experiment: shard `number` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +156,7 @@ pub fn sweep(
         layout: Layout::new(experiment, &points, &store.manifest.fingerprint, &asked),
         asked: &asked,
         points: &points,
+        about_tasks: asks_about_tasks(questions),
     };
     let per_point = experiment.chunks_per_point();
     let chunks: Vec<Chunk> = (0..points.len())
@@ -218,6 +219,8 @@ struct Work<'a> {
     asked: &'a [Asked],
     store: &'a Store,
     layout: Layout,
+    /// Nothing of a set but its tasks is asked about.
+    about_tasks: bool,
 }
 
 impl Work<'_> {
@@ -256,10 +259,19 @@ impl Work<'_> {
                 index,
                 why,
             };
-            let set = recipe
-                .draw(seed)
-                .map_err(|error| failed(error.to_string()))?;
-            let found = evaluator.answers(&set, (chunk.point, seed), self.questions);
+            // Names and maps of a set take several times as long as a test.
+            let tasks = match self.about_tasks {
+                true => recipe.draw_tasks(seed),
+                false => None,
+            };
+            let drawn = |error: DrawError| failed(error.to_string());
+            let found = match tasks {
+                Some(tasks) => evaluator.answers_about_tasks(tasks.map_err(drawn)?, self.questions),
+                None => {
+                    let set = recipe.draw(seed).map_err(drawn)?;
+                    evaluator.answers(&set, (chunk.point, seed), self.questions)
+                }
+            };
             let number = u32::try_from(chunk.point).unwrap_or(u32::MAX);
             table.push(number, index, seed, &found.map_err(failed)?);
         }

@@ -249,7 +249,10 @@ where
         if completed {
             slot.running = None;
         }
-        let Some(job) = find(&mut self.jobs, id) else {
+        let Some(pending) = self.jobs.get_mut(id.task.index()) else {
+            return Err(unknown_job_planned(start, cpu, id));
+        };
+        let Some(job) = pending.find(id) else {
             return Err(unknown_job_planned(start, cpu, id));
         };
         // Not beyond the horizon: a job executes for no longer than the run lasts.
@@ -286,8 +289,7 @@ where
             report(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
             let (released, admitted) = (job.released, job.demoted.is_none());
-            let pending = self.jobs.get_mut(id.task.index());
-            let others_wait = pending.is_some_and(|pending| pending.end(id));
+            let others_wait = pending.end(id);
             if admitted {
                 self.leave(released);
             }

@@ -109,7 +109,7 @@ pub(crate) fn accepts<S: Search>(
         tables,
         demands: [demand, ..],
         own,
-        ..
+        ran_out,
     } = scratch;
     let search: &mut S = own.of();
     prepare(search);
@@ -119,6 +119,7 @@ pub(crate) fn accepts<S: Search>(
     } else {
         assign(problem, tables, demand, &mut bounds, |_| {})
     };
+    *ran_out |= bounds.is_undecided();
     *search = bounds.search;
     holds
 }

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Random, problem, task};
 use vestal_analysis::schedulability::edf::oracle::first_overfull_window;
-use vestal_analysis::{Kind, Phasing, Problem, Reason, Scratch, Verdict, find};
+use vestal_analysis::{Decision, Kind, Phasing, Problem, Reason, Scratch, Verdict, find};
 use vestal_core::{Duration, Task};
 
 /// All periods of the random sets divide it.
@@ -199,13 +199,19 @@ fn an_astronomic_busy_period_reaches_the_search_limit() {
         task(0, q, q, &[(q - 1) / 2]),
         task(0, p * q, p * q - 1, &[(p + q) / 2]),
     ];
-    let outcome = analyse(&problem(1, tasks));
+    let outcome = analyse(&problem(1, tasks.clone()));
     assert_eq!(
         (outcome.kind, outcome.verdict),
         (Kind::Exact, Verdict::NotProven),
         "{outcome:?}"
     );
     assert!(matches!(outcome.why, Some(Reason::SearchLimit { .. })));
+    // Whoever asks for no reason hears that, too, and of the next set nothing of it.
+    let (test, scratch) = (find("edf", None).unwrap(), &mut Scratch::default());
+    let asked = test.decides(&problem(1, tasks), scratch);
+    assert_eq!(asked, Decision::Undecided);
+    let overfull = problem(1, vec![task(0, 4, 2, &[2]), task(0, 4, 3, &[2])]);
+    assert_eq!(test.decides(&overfull, scratch), Decision::Fails);
 }
 
 #[test]

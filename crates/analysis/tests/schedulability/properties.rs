@@ -3,8 +3,11 @@
 use crate::common;
 
 use common::{Random, problem, random_set, task};
+use std::collections::BTreeMap;
 use vestal_analysis::schedulability::pt;
-use vestal_analysis::{Outcome, Parameter, Problem, Reason, Scratch, Test, Verdict, find, tests};
+use vestal_analysis::{
+    Decision, Outcome, Parameter, Problem, Reason, Scratch, Test, Verdict, find, tests,
+};
 use vestal_core::{Duration, LevelSet, Service, Task, TaskId, Wcet};
 
 /// The chain smc:printed => smc => amc-rtb, on given priorities and through Audsley's algorithm;
@@ -224,6 +227,7 @@ fn wcet_of(task: &Task, each: impl Fn(Service) -> Service) -> Wcet {
 fn scratch_left_by_one_problem_does_not_reach_the_next() {
     let mut random = Random::new(14);
     let mut shared = Scratch::default();
+    let mut counts = BTreeMap::new();
     for _ in 0..3000 {
         let (levels, tasks) = random_set(&mut random);
         let set = problem(levels, tasks);
@@ -239,6 +243,24 @@ fn scratch_left_by_one_problem_does_not_reach_the_next() {
             assert_eq!(outcome.why.is_none(), fresh);
             let schedulable = outcome.verdict == Verdict::Schedulable;
             assert_eq!(schedulable, fresh && test.is_sound());
+            // One question says the same as both answers.
+            let decided = match outcome.why {
+                None => Decision::Holds,
+                Some(why) if why.is_undecided() => Decision::Undecided,
+                Some(_) => Decision::Fails,
+            };
+            assert_eq!(test.decides(&set, &mut shared), decided, "{test}");
+            *counts.entry((test.to_string(), fresh)).or_insert(0) += 1;
+        }
+    }
+    println!("sets that each test refused and accepted: {counts:?}");
+    // For tests of every kind of search; some others are for other sets than these.
+    for name in [
+        "rms", "smc", "pt", "amc-rtb", "amc-max", "amc-ia", "zss", "fjp-own", "edf",
+    ] {
+        for accepted in [false, true] {
+            let seen = counts.get(&(name.to_owned(), accepted));
+            assert!(seen.is_some_and(|&seen| seen > 100), "{name} {accepted}");
         }
     }
 }

@@ -106,20 +106,7 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
     let recorded = recorded_set(&args.trace, &header)?;
     let (set, task_set) = match &args.file {
         None => (recorded, Vec::new()),
-        Some(path) => {
-            let other = input::task_set(path, output)?;
-            let differences = differences(&recorded, &other);
-            let names = |set: &TaskSet| -> Vec<String> {
-                set.tasks.iter().map(|task| task.name.clone()).collect()
-            };
-            if names(&recorded) != names(&other) {
-                let why = "its tasks are not those of the trace, so the facts speak of others";
-                let help = format!("the trace is about: {}", names(&recorded).join(", "));
-                let what = format!("{} with {}", what(), shown(path));
-                return Err(Failure::input(what, why).with_help(help));
-            }
-            (other, differences)
-        }
+        Some(path) => another_set((&recorded, &what()), path, output)?,
     };
     let session = session(registry, (&args.trace, &header), set, output)?;
     let listed = crate::tracing::header(&session, header.world, header.dispatch);
@@ -167,6 +154,26 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
         lists,
         task_set,
     })
+}
+
+/// The set of a file in place of the recorded one, and what of it differs.
+fn another_set(
+    (recorded, what): (&TaskSet, &str),
+    path: &Path,
+    output: &Output,
+) -> Result<(TaskSet, Vec<String>), Failure> {
+    let other = input::task_set(path, output)?;
+    let differences = differences(recorded, &other);
+    let names = |set: &TaskSet| -> Vec<String> {
+        set.tasks.iter().map(|task| task.name.clone()).collect()
+    };
+    if names(recorded) != names(&other) {
+        let why = "its tasks are not those of the trace, so the facts speak of others";
+        let help = format!("the trace is about: {}", names(recorded).join(", "));
+        let what = format!("{what} with {}", shown(path));
+        return Err(Failure::input(what, why).with_help(help));
+    }
+    Ok((other, differences))
 }
 
 /// Opens a complete trace and reads its header.

@@ -242,6 +242,7 @@ impl<S: Store> Rule<S> {
     }
 
     /// Whether an admitted job may run only once [`Self::settle`] has said so.
+    #[inline]
     pub(crate) const fn admits_jobs(&self) -> bool {
         matches!(self, Self::ZeroSlack(_))
     }
@@ -254,7 +255,24 @@ impl<S: Store> Rule<S> {
         }
     }
 
+    /// The same for an engine that settles at this very instant, `now`; says whether the job may be queued by its priority at
+    /// once. Otherwise [`Self::settle`] says whether it runs.
+    #[inline]
+    pub(crate) fn begins(
+        &mut self,
+        job: JobId,
+        at: Instant,
+        now: Instant,
+        entry: &TaskConfiguration,
+    ) -> bool {
+        match self {
+            Self::OfMode | Self::Slices(_) => true,
+            Self::ZeroSlack(zero_slack) => zero_slack.begins(job, (at, now), entry),
+        }
+    }
+
     /// A job, and with it every earlier one of its task, has ended, or is guaranteed nothing any more.
+    #[inline]
     pub(crate) fn ended(&mut self, job: JobId) {
         match self {
             Self::OfMode | Self::Slices(_) => {}
@@ -263,11 +281,18 @@ impl<S: Store> Rule<S> {
     }
 
     /// Whatever the present job of `task` was suspended for will not come.
+    #[inline]
     pub(crate) fn forget(&mut self, task: TaskId) {
         match self {
             Self::OfMode | Self::ZeroSlack(_) => {}
             Self::Slices(slices) => slices.forget(task),
         }
+    }
+
+    /// Whether [`Self::grant`] has anything to say of any job.
+    #[inline]
+    pub(crate) const fn grants_in_parts(&self) -> bool {
+        matches!(self, Self::Slices(_))
     }
 
     /// What a job may execute so far, if that is less than the mode allows.
@@ -292,11 +317,29 @@ impl<S: Store> Rule<S> {
         }
     }
 
+    /// Whether there is one whose job [`Self::resume`] brings back.
+    #[inline]
+    pub(crate) fn resumes(&self, now: Instant) -> bool {
+        match self {
+            Self::OfMode | Self::ZeroSlack(_) => false,
+            Self::Slices(slices) => slices.resumes(now),
+        }
+    }
+
     /// A task whose job [`Self::suspend`] has suspended until `now` or an earlier instant.
     pub(crate) fn resume(&mut self, now: Instant) -> Option<TaskId> {
         match self {
             Self::OfMode | Self::ZeroSlack(_) => None,
             Self::Slices(slices) => slices.resume(now),
+        }
+    }
+
+    /// Whether [`Self::settle`] has anything to do.
+    #[inline]
+    pub(crate) fn has_to_settle(&self, now: Instant) -> bool {
+        match self {
+            Self::OfMode | Self::Slices(_) => false,
+            Self::ZeroSlack(zero_slack) => zero_slack.has_to_settle(now),
         }
     }
 
@@ -337,6 +380,7 @@ impl<S: Store> Rule<S> {
     }
 
     /// When something happens that no fact reports.
+    #[inline]
     pub(crate) fn next(&self, tasks: &[TaskConfiguration]) -> Option<Wake> {
         match self {
             Self::OfMode => None,

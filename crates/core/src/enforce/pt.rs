@@ -74,6 +74,7 @@ impl<S: Store> Slices<S> {
     }
 
     /// The job of `task` has ended.
+    #[inline]
     pub(super) fn forget(&mut self, task: TaskId) {
         self.suspended.remove(task);
     }
@@ -85,17 +86,26 @@ impl<S: Store> Slices<S> {
         Some(Permit::Suspended { until })
     }
 
+    /// Whether a job was suspended until `now` or an earlier instant.
+    #[inline]
+    pub(super) fn resumes(&self, now: Instant) -> bool {
+        let now = Urgency::of_deadline_nanos(now.as_nanos());
+        let first = self.suspended.first();
+        first.is_some_and(|(boundary, _)| !now.is_more_urgent_than(boundary))
+    }
+
     /// A task whose job was suspended until `now` or an earlier instant, and is not any more.
     pub(super) fn resume(&mut self, now: Instant) -> Option<TaskId> {
-        let (boundary, task) = self.suspended.first()?;
-        if Urgency::of_deadline_nanos(now.as_nanos()).is_more_urgent_than(boundary) {
+        if !self.resumes(now) {
             return None;
         }
+        let (_, task) = self.suspended.first()?;
         self.suspended.remove(task);
         Some(task)
     }
 
     /// The earliest boundary that a job is suspended until.
+    #[inline]
     pub(super) fn next(&self) -> Option<Wake> {
         let (boundary, _) = self.suspended.first()?;
         Some(Wake {

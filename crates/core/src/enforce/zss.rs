@@ -137,6 +137,19 @@ impl Incomplete {
         true
     }
 
+    /// Whether nothing is known of the task's jobs but that earlier ones have ended, as of the last settlement too.
+    #[inline]
+    const fn is_free_for(&self, sequence: u64) -> bool {
+        matches!((self.jobs, self.phase), ([None, _], None)) && sequence >= self.ended
+    }
+
+    /// Whether that job is all that is known, and was before its zero-slack instant.
+    #[inline]
+    const fn is_early_alone(&self, sequence: u64) -> bool {
+        let is_early = matches!(self.phase, Some(Phase::Early));
+        is_early && matches!(self.jobs, [Some((first, _)), None] if first == sequence)
+    }
+
     fn end(&mut self, sequence: u64) {
         self.ended = self.ended.max(sequence.saturating_add(1));
         let ended = self.ended;
@@ -194,12 +207,58 @@ impl<S: Store> ZeroSlack<S> {
         Ok(())
     }
 
-    /// The job, and with it every earlier one of its task, counts no more.
-    pub(super) fn ended(&mut self, job: JobId) {
-        if let Some(incomplete) = self.incomplete.get_mut(job.task.index()) {
-            incomplete.end(job.sequence);
-            self.dirty.insert(job.task);
+    /// The same of a job that is the first of its task for an engine that settles `now`; says whether it runs by its priority.
+    /// What nearly every job finds is drawn at once: none of its task is before it, and its zero-slack instant is to come. It
+    /// counts for no level then. Of all others the next settlement says it.
+    #[inline]
+    pub(super) fn begins(
+        &mut self,
+        job: JobId,
+        (at, now): (Instant, Instant),
+        entry: &TaskConfiguration,
+    ) -> bool {
+        let Some(incomplete) = self.incomplete.get_mut(job.task.index()) else {
+            return false;
+        };
+        let critical = at.saturating_add(entry.critical_after());
+        if incomplete.is_free_for(job.sequence) && now < critical {
+            incomplete.jobs = [Some((job.sequence, at)), None];
+            incomplete.phase = Some(Phase::Early);
+            let urgency = Urgency::of_deadline_nanos(critical.as_nanos());
+            self.instants.insert(job.task, urgency);
+            return Some(entry.task.criticality) > self.level;
         }
+        // A second job of a task that is incomplete: there is room.
+        let _known = self.released(job, at);
+        false
+    }
+
+    /// The job, and with it every earlier one of its task, counts no more.
+    #[inline]
+    pub(super) fn ended(&mut self, job: JobId) {
+        let Some(incomplete) = self.incomplete.get_mut(job.task.index()) else {
+            return;
+        };
+        if incomplete.is_early_alone(job.sequence) {
+            // It counted for no level: nothing changes for any other task.
+            *incomplete = Incomplete {
+                ended: job.sequence.saturating_add(1),
+                ..Incomplete::NONE
+            };
+            self.instants.remove(job.task);
+            return;
+        }
+        incomplete.end(job.sequence);
+        self.dirty.insert(job.task);
+    }
+
+    /// Whether anything was reported that is not drawn yet, or an instant has come.
+    #[inline]
+    pub(super) fn has_to_settle(&self, now: Instant) -> bool {
+        let reached = Urgency::of_deadline_nanos(now.as_nanos());
+        let first = self.instants.first();
+        !self.dirty.is_empty()
+            || first.is_some_and(|(instant, _)| !reached.is_more_urgent_than(instant))
     }
 
     /// Everything up to `now`: jobs that ended, zero-slack instants, deadlines, and then kappa.
@@ -353,22 +412,20 @@ impl<S: Store> ZeroSlack<S> {
     }
 
     /// The next zero-slack instant or deadline, and whose.
+    #[inline]
     pub(super) fn next(&self, tasks: &[TaskConfiguration]) -> Option<Wake> {
-        let (_, task) = self.instants.first()?;
+        let (instant, task) = self.instants.first()?;
         let (entry, incomplete) = (tasks.get(task.index())?, self.incomplete.get(task.index())?);
-        let (sequence, released) = incomplete.first()?;
+        let (sequence, _) = incomplete.first()?;
         let job = JobId { task, sequence };
-        let critical_after = entry.critical_after();
         let is_early = incomplete.phase == Some(Phase::Early);
-        let (after, why) = if is_early && critical_after < entry.task.deadline {
-            (critical_after, WakeReason::ZeroSlack(job))
+        let why = if is_early && entry.critical_after() < entry.task.deadline {
+            WakeReason::ZeroSlack(job)
         } else {
-            (entry.task.deadline, WakeReason::Deadline(job))
+            WakeReason::Deadline(job)
         };
-        Some(Wake {
-            at: released.saturating_add(after),
-            why,
-        })
+        let at = Instant::from_nanos(instant.as_deadline_nanos());
+        Some(Wake { at, why })
     }
 
     /// The invariant, for tests: everything computed anew from the jobs and the clock.

@@ -53,6 +53,11 @@ impl Huang2014 {
         Ok(task_set(name, self.levels, &self.tasks(random)))
     }
 
+    /// How many levels a set has.
+    pub(super) const fn levels(&self) -> usize {
+        self.levels
+    }
+
     fn task(&self, number: usize, utilization: f64, random: &mut Random) -> Task {
         let period = 100 * (1 + random.below(100));
         let criticality = number.checked_rem(self.levels).unwrap_or(0);

@@ -56,6 +56,8 @@ pub enum PeriodRule {
     List(Vec<u64>),
 }
 
+/// LO and HI.
+pub(super) const LEVELS: usize = 2;
 /// How often levels are drawn before it is said that they do not come out.
 const TRIES: u32 = 10_000;
 /// Times of recipes are below 104 days, so that floating-point numbers have them exactly.
@@ -67,26 +69,29 @@ impl Standard {
     /// # Errors
     /// [`DrawError`] if the range of periods is empty, or the sums cannot be met.
     pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
+        let name = format!("standard, U = {}, {} tasks", self.utilization, self.tasks);
+        Ok(task_set(name, LEVELS, &self.tasks(random)?))
+    }
+
+    /// The tasks of the next set.
+    ///
+    /// # Errors
+    /// As [`Self::draw`].
+    pub fn tasks(&self, random: &mut Random) -> Result<Vec<Task>, DrawError> {
         let periods = self.drawn_periods()?;
         let is_high = self.levels(random)?;
         let (low, high) = self.shares(&is_high, random)?;
-        let tasks: Vec<Task> = (0..self.tasks)
-            .map(|at| {
-                let period = periods.draw(random);
-                let normal = nanos_of(period, low[at]).max(1);
-                let values = match (&high, is_high[at]) {
-                    (_, false) => vec![normal],
-                    (Some(high), true) => vec![normal, nanos_of(period, high[at]).max(normal)],
-                    (None, true) => {
-                        let raised = scaled_floor(normal, self.criticality_factor);
-                        vec![normal, raised.min(period)]
-                    }
-                };
-                self.task(period, &values, random)
-            })
-            .collect();
-        let name = format!("standard, U = {}, {} tasks", self.utilization, self.tasks);
-        Ok(task_set(name, 2, &tasks))
+        let draw = |at: usize| {
+            let period = periods.draw(random);
+            let normal = nanos_of(period, low[at]).max(1);
+            let raised = match (&high, is_high[at]) {
+                (_, false) => return self.task(period, &[normal], random),
+                (Some(high), true) => nanos_of(period, high[at]).max(normal),
+                (None, true) => scaled_floor(normal, self.criticality_factor).min(period),
+            };
+            self.task(period, &[normal, raised], random)
+        };
+        Ok((0..self.tasks).map(draw).collect())
     }
 
     fn drawn_periods(&self) -> Result<Periods, DrawError> {

@@ -66,8 +66,10 @@ pub fn analyse(problem: &Problem) -> Outcome {
 
 /// Whether the condition holds.
 #[must_use]
-pub fn accepts(problem: &Problem, _: &mut Scratch) -> bool {
-    obstacle(problem).is_none()
+pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
+    let why = obstacle(problem);
+    scratch.ran_out |= why.as_ref().is_some_and(Reason::is_undecided);
+    why.is_none()
 }
 
 /// Exact, unless an execution time grows with the level: see the head of this file.

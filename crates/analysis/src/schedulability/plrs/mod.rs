@@ -70,10 +70,17 @@ pub(crate) fn analyse(problem: &Problem, rule: Rule) -> Outcome {
 
 /// Whether the condition of a sound test, whose jobs are charged their own level's values, holds.
 pub(crate) fn accepts(problem: &Problem, rule: Rule, scratch: &mut Scratch) -> bool {
-    let JobTables { pattern, ranking } = scratch.own.of();
+    let Scratch { own, ran_out, .. } = scratch;
+    let JobTables { pattern, ranking } = own.of();
     let found = assumptions::degraded(problem).is_none()
         && trivially_infeasible(problem).is_none()
-        && pattern.find(problem, rule).is_ok();
+        && match pattern.find(problem, rule) {
+            Ok(()) => true,
+            Err(why) => {
+                *ran_out |= why.is_undecided();
+                false
+            }
+        };
     found
         && match &problem.given().job_priorities {
             Some(given) => {

@@ -94,13 +94,17 @@ fn in_order(
     scratch: &mut Scratch,
     mut passes: impl FnMut(&[Sliced], usize, &mut SlicedDemand) -> bool,
 ) -> bool {
-    let sliced = scratch.own.of::<SlicedTables>();
+    let Scratch { own, ran_out, .. } = scratch;
+    let sliced = own.of::<SlicedTables>();
     if trivially_infeasible(problem).is_some() || sliced.fill(problem).is_err() {
         return false;
     }
     let (order, demand) = sliced.parts();
     demand.clear();
-    (0..order.len()).all(|position| passes(order, position, demand))
+    demand.ran_out = false;
+    let holds = (0..order.len()).all(|position| passes(order, position, demand));
+    *ran_out |= demand.ran_out;
+    holds
 }
 
 /// Makes `demand` hold the first `count` tasks of the order in runs of `level`. Down the order the
@@ -125,15 +129,10 @@ fn passes(order: &[Sliced], position: usize, demand: &mut SlicedDemand) -> bool 
     {
         return true;
     }
-    matches!(
-        greatest(
-            order,
-            position,
-            row.criticality,
-            &mut SlicedDemand::default()
-        ),
-        Bound::Found(_)
-    )
+    let mut alone = SlicedDemand::default();
+    let found = greatest(order, position, row.criticality, &mut alone);
+    demand.ran_out |= alone.ran_out;
+    matches!(found, Bound::Found(_))
 }
 
 /// R_i(level) of the task at this position, or what exceeds its deadline. From the last slice to the

@@ -61,7 +61,8 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    let sliced = scratch.own.of::<SlicedTables>();
+    let Scratch { own, ran_out, .. } = scratch;
+    let sliced = own.of::<SlicedTables>();
     if trivially_infeasible(problem).is_some() || sliced.fill(problem).is_err() {
         return false;
     }
@@ -69,7 +70,9 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
     (0..order.len()).all(|position| {
         let task = &order[position];
         response_of(task, task.row.criticality).is_some()
-            && keeps_its_period(order, position).is_ok()
+            && keeps_its_period(order, position)
+                .inspect_err(|why| *ran_out |= matches!(why, Unbounded::Undecided))
+                .is_ok()
     })
 }
 

@@ -253,6 +253,8 @@ pub(crate) struct SlicedDemand {
     counted: Vec<Counted>,
     window: u64,
     level: usize,
+    /// A search was not decided.
+    pub(crate) ran_out: bool,
 }
 
 impl SlicedDemand {
@@ -306,6 +308,7 @@ impl SlicedDemand {
             }
             self.window = window;
         }
+        self.ran_out = true;
         Bound::Undecided
     }
 }

@@ -121,18 +121,35 @@ pub(super) fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratc
     if trivially_infeasible(problem).is_some() {
         return false;
     }
-    let Scratch { tables, own, .. } = scratch;
+    within(problem, scratch, |order, slack| {
+        match &problem.given().zero_slack {
+            Some(given) => {
+                slack.given(order, given);
+                slack.proves(order, ways).is_ok()
+            }
+            None => slack.search(order, ways),
+        }
+    })
+}
+
+/// Asks about the tasks in their order, and notes whether a search reached its limit.
+fn within(
+    problem: &Problem,
+    scratch: &mut Scratch,
+    asked: impl FnOnce(&[Row], &mut SlackTables) -> bool,
+) -> bool {
+    let Scratch {
+        tables,
+        own,
+        ran_out,
+        ..
+    } = scratch;
     let slack = own.of::<SlackTables>();
     slack.begin();
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
-    let order = tables.order.as_slice();
-    match &problem.given().zero_slack {
-        Some(given) => {
-            slack.given(order, given);
-            slack.proves(order, ways).is_ok()
-        }
-        None => slack.search(order, ways),
-    }
+    let holds = asked(&tables.order, slack);
+    *ran_out |= slack.is_undecided();
+    holds
 }
 
 /// The outcome of a proof level by level. Where it finds no instants, those of the form it has beside
@@ -257,20 +274,17 @@ pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch)
     if trivially_infeasible(problem).is_some() {
         return false;
     }
-    let Scratch { tables, own, .. } = scratch;
-    let slack = own.of::<SlackTables>();
-    slack.begin();
-    order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
-    let order = tables.order.as_slice();
-    if let Some(given) = &problem.given().zero_slack {
-        slack.given(order, given);
-    } else if form.tightening == Tightening::Never {
-        // The earliest instant is the best, and no other is asked for.
-        slack.earliest(order);
-    } else {
-        return slack.choose(order, form).is_none();
-    }
-    (0..order.len()).all(|position| slack.passes(order, position, form))
+    within(problem, scratch, |order, slack| {
+        if let Some(given) = &problem.given().zero_slack {
+            slack.given(order, given);
+        } else if form.tightening == Tightening::Never {
+            // The earliest instant is the best, and no other is asked for.
+            slack.earliest(order);
+        } else {
+            return slack.choose(order, form).is_none();
+        }
+        (0..order.len()).all(|position| slack.passes(order, position, form))
+    })
 }
 
 /// The outcome of a form of the test.

@@ -71,15 +71,23 @@ impl<S: Store> Uniprocessor<S> {
         })
     }
 
-    /// The current job of `task`, which is admitted, counts for the rule from now on.
-    #[cold]
-    pub(super) fn begin_counting(&mut self, task: TaskId) {
-        if let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
-            let sequence = current.arrival.sequence;
-            let job = JobId { task, sequence };
-            // Only the current job counts: there is always room.
-            let _counts = self.rule.released(job, current.arrival.at);
-        }
+    /// The current job of `task`, which is admitted, counts for the rule from now on. Says whether it may be queued at once;
+    /// otherwise [`Self::settle_rule`] does that.
+    #[inline]
+    pub(super) fn begin_counting(&mut self, task: TaskId) -> bool {
+        let (Some(entry), Some(jobs)) = (
+            self.account.tasks.get(task.index()),
+            self.jobs.get(task.index()),
+        ) else {
+            return false;
+        };
+        let Some(Current { arrival, .. }) = jobs.current else {
+            return false;
+        };
+        let sequence = arrival.sequence;
+        let job = JobId { task, sequence };
+        let now = self.account.clock.now;
+        self.rule.begins(job, arrival.at, now, entry)
     }
 
     /// Suspends the current job of `task`, which has used up what it was granted; says whether it did.

@@ -266,10 +266,10 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             self.running = None;
         }
         let next = if self.plain {
-            self.settle::<true>(reported, running);
+            self.settle_plain(reported, running);
             None
         } else {
-            self.settle_all(reported, running);
+            self.settle_others(reported, running);
             self.wake
         };
         Ok(Plan {

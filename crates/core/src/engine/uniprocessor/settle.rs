@@ -29,12 +29,22 @@ impl ListStep {
     };
 }
 
-// `PLAIN` says what [`Uniprocessor`]'s field `plain` does; without it everything is looked at.
+// What an engine has to look at, which is known when it is made: `KIND` below. Numbers, because parameters can be nothing
+// else.
+/// Fixed task priorities, and nothing timed: most of what a decision looks at cannot be there.
+const PLAIN: u8 = 0;
+/// Another order, and nothing timed.
+const VARYING: u8 = 1;
+/// Deadlines at which jobs are dropped, or a rule with instants of its own.
+const TIMED: u8 = 2;
+/// Whichever of them it is: for what is rare.
+const ANY: u8 = 3;
+
 impl<S: Store> Uniprocessor<S> {
     /// Draws all consequences, in the order of C3.
     #[inline(always)]
-    pub(super) fn settle<const PLAIN: bool>(&mut self, reported: Reported, running: Option<JobId>) {
-        if !PLAIN && self.timed {
+    fn settle<const KIND: u8>(&mut self, reported: Reported, running: Option<JobId>) {
+        if self.has_instants::<KIND>() {
             self.account.clock.notice_lateness(self.wake);
         }
         if !self.completed.is_empty() {
@@ -42,32 +52,63 @@ impl<S: Store> Uniprocessor<S> {
         }
         if let Some(JobId { task, .. }) = running {
             if reported.is_finished() {
-                self.settle_completion::<PLAIN>(task);
-            } else if reported != Reported::NOTHING && self.is_at_limit::<PLAIN>(task) {
+                self.settle_completion::<KIND>(task);
+            } else if reported != Reported::NOTHING && self.is_at_limit::<KIND>(task) {
                 self.dirty.insert(task);
             }
         }
         if !self.dirty.is_empty() {
             self.settle_dirty();
         }
-        if !PLAIN && self.timed {
-            self.settle_resumed();
-            self.settle_deadlines();
+        if self.has_instants::<KIND>() {
+            if self.rule.resumes(self.account.clock.now) {
+                self.settle_resumed();
+            }
+            if !self.deadlines.is_empty() {
+                self.settle_deadlines();
+            }
         }
         self.settle_idle();
         if !self.arrived.is_empty() {
-            self.settle_arrivals::<PLAIN>();
+            self.settle_arrivals::<KIND>();
         }
-        if !PLAIN && self.timed {
+        if self.has_instants::<KIND>() && self.rule.has_to_settle(self.account.clock.now) {
             self.settle_rule();
         }
-        self.select::<PLAIN>();
+        self.select::<KIND>();
     }
 
-    /// The same for every kind of order.
+    /// Whether anything happens at instants that are known beforehand.
+    #[inline(always)]
+    const fn has_instants<const KIND: u8>(&self) -> bool {
+        match KIND {
+            PLAIN | VARYING => false,
+            TIMED => true,
+            _ => self.timed,
+        }
+    }
+
+    /// The same with fixed priorities and nothing timed.
+    #[inline(always)]
+    pub(super) fn settle_plain(&mut self, reported: Reported, running: Option<JobId>) {
+        self.settle::<PLAIN>(reported, running);
+    }
+
+    /// The same for the other kinds.
+    // Not in line, and one call: whoever is plain has the registers for himself.
     #[inline(never)]
-    pub(super) fn settle_all(&mut self, reported: Reported, running: Option<JobId>) {
-        self.settle::<false>(reported, running);
+    pub(super) fn settle_others(&mut self, reported: Reported, running: Option<JobId>) {
+        if self.timed {
+            self.settle_timed(reported, running);
+        } else {
+            self.settle::<VARYING>(reported, running);
+        }
+    }
+
+    /// The same where something is timed.
+    #[inline(never)]
+    fn settle_timed(&mut self, reported: Reported, running: Option<JobId>) {
+        self.settle::<TIMED>(reported, running);
     }
 
     /// Ends the current job of `task`, which neither queue may hold afterwards (I1: one of them did),
@@ -85,19 +126,19 @@ impl<S: Store> Uniprocessor<S> {
         };
         let in_background = jobs.in_background();
         let another = jobs.advance();
-        self.leave_queues::<false>(job, in_background, another);
+        self.leave_queues::<ANY>(job, in_background, another);
     }
 
     /// The rest of that: a task's current job has ended, and `another` one has followed it.
     #[inline(always)]
-    fn leave_queues<const PLAIN: bool>(&mut self, job: JobId, in_background: bool, another: bool) {
+    fn leave_queues<const KIND: u8>(&mut self, job: JobId, in_background: bool, another: bool) {
         let task = job.task;
         if in_background {
             self.background.remove(task);
         } else {
             self.ready.remove(task);
         }
-        if !PLAIN && self.timed {
+        if self.has_instants::<KIND>() {
             self.forget_instants(job);
         }
         if another {
@@ -106,7 +147,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// A job has ended: nothing that was to happen to it later happens.
-    #[cold]
+    #[inline]
     fn forget_instants(&mut self, job: JobId) {
         self.deadlines.remove(job.task);
         self.rule.forget(job.task);
@@ -116,15 +157,14 @@ impl<S: Store> Uniprocessor<S> {
     /// Queues the current job of `task` as admitted.
     #[cold]
     pub(super) fn make_ready(&mut self, task: TaskId) {
-        self.queue_current::<false>(task);
+        self.queue_current::<ANY>(task);
     }
 
     #[inline(always)]
-    fn queue_current<const PLAIN: bool>(&mut self, task: TaskId) {
-        if !PLAIN && self.timed {
-            self.begin_counting(task);
+    fn queue_current<const KIND: u8>(&mut self, task: TaskId) {
+        if self.has_instants::<KIND>() {
             self.watch_deadline(task);
-            if self.rule.admits_jobs() {
+            if self.rule.admits_jobs() && !self.begin_counting(task) {
                 return;
             }
         }
@@ -151,7 +191,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// The current job of `task` ends at its deadline, if its task wants that.
-    #[cold]
+    #[inline]
     fn watch_deadline(&mut self, task: TaskId) {
         if let (Some(entry), Some(jobs)) = (self.account.entry(task), self.jobs.get(task.index()))
             && entry.on_miss == OnMiss::Abort
@@ -188,7 +228,7 @@ impl<S: Store> Uniprocessor<S> {
     #[cold]
     pub(super) fn settle_completions(&mut self) {
         while let Some(task) = self.completed.take_first() {
-            self.settle_completion::<false>(task);
+            self.settle_completion::<ANY>(task);
         }
     }
 
@@ -197,7 +237,7 @@ impl<S: Store> Uniprocessor<S> {
     /// The limit is that of the mode in which the decision begins: no job has raised it yet, whatever
     /// the tasks' numbers are.
     #[inline(always)]
-    pub(super) fn settle_completion<const PLAIN: bool>(&mut self, task: TaskId) {
+    fn settle_completion<const KIND: u8>(&mut self, task: TaskId) {
         let (Some(allowance), Some(jobs)) = (
             self.account.allowances.get(task.index()),
             self.jobs.get_mut(task.index()),
@@ -218,12 +258,12 @@ impl<S: Store> Uniprocessor<S> {
         if overran || another {
             self.dirty.insert(task);
         }
-        self.leave_queues::<PLAIN>(JobId { task, sequence }, in_background, another);
+        self.leave_queues::<KIND>(JobId { task, sequence }, in_background, another);
     }
 
     /// Whether the current job of `task` has used up its limit.
     #[inline]
-    pub(super) fn is_at_limit<const PLAIN: bool>(&self, task: TaskId) -> bool {
+    fn is_at_limit<const KIND: u8>(&self, task: TaskId) -> bool {
         let (Some(jobs), Some(allowance)) = (
             self.jobs.get(task.index()),
             self.account.allowances.get(task.index()),
@@ -231,10 +271,10 @@ impl<S: Store> Uniprocessor<S> {
             return false;
         };
         jobs.current.as_ref().is_some_and(|current| {
-            let limit = if PLAIN {
-                allowance.limit
-            } else {
+            let limit = if self.has_instants::<KIND>() {
                 self.limit(task, current)
+            } else {
+                allowance.limit
             };
             self.account.is_used_up(limit, current.executed)
         })
@@ -376,9 +416,10 @@ impl<S: Store> Uniprocessor<S> {
 
     /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
     #[inline(always)]
-    pub(super) fn settle_arrivals<const PLAIN: bool>(&mut self) {
+    fn settle_arrivals<const KIND: u8>(&mut self) {
         let mut lists = ListStep::NONE;
-        if !PLAIN {
+        let by_lists = KIND != PLAIN && self.order.gives_priorities();
+        if by_lists {
             lists.pending = self.most_urgent_pending();
         }
         while let Some(task) = self.arrived.take_first() {
@@ -388,12 +429,9 @@ impl<S: Store> Uniprocessor<S> {
             {
                 let more = !jobs.arrived.is_empty();
                 // What nearly every release finds: no job is before it (and then none waits, I3).
-                if PLAIN && jobs.current.is_none() && allowance.admits {
+                if !by_lists && jobs.current.is_none() && allowance.admits {
                     jobs.begin(staged.into());
-                    self.queue_current::<PLAIN>(task);
-                } else if PLAIN {
-                    let mut none = ListStep::NONE;
-                    self.settle_arrival(task, staged.into(), &mut none);
+                    self.queue_current::<KIND>(task);
                 } else {
                     self.settle_arrival(task, staged.into(), &mut lists);
                 }
@@ -445,15 +483,12 @@ impl<S: Store> Uniprocessor<S> {
             return;
         }
         jobs.begin(arrival);
-        self.queue_current::<false>(task);
+        self.queue_current::<ANY>(task);
     }
 
     /// The priority of the most urgent pending job, where jobs have their own. A job that waits
     /// behind a late one of its own task cannot run before that one, and counts with it.
     fn most_urgent_pending(&self) -> Option<JobPriority> {
-        if !self.order.gives_priorities() {
-            return None;
-        }
         let task = self.ready.first()?;
         self.jobs
             .get(task.index())?
@@ -462,22 +497,22 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     #[inline(always)]
-    pub(super) fn select<const PLAIN: bool>(&mut self) {
+    fn select<const KIND: u8>(&mut self) {
         let chosen = match self.ready.first() {
             Some(task) => Some(task),
             None => self.first_below_all(),
         };
-        if !chosen.is_some_and(|task| self.fill_slot::<PLAIN>(task)) {
+        if !chosen.is_some_and(|task| self.fill_slot::<KIND>(task)) {
             self.slots = [None];
         }
-        if !PLAIN && self.timed {
+        if self.has_instants::<KIND>() {
             self.wake = self.next_wake();
         }
     }
 
     /// Gives the CPU to the current job of `task`; says whether there is one.
     #[inline(always)]
-    fn fill_slot<const PLAIN: bool>(&mut self, task: TaskId) -> bool {
+    fn fill_slot<const KIND: u8>(&mut self, task: TaskId) -> bool {
         let (Some(jobs), Some(allowance)) = (
             self.jobs.get(task.index()),
             self.account.allowances.get(task.index()),
@@ -489,8 +524,8 @@ impl<S: Store> Uniprocessor<S> {
         };
         let sequence = current.arrival.sequence;
         let job = JobId { task, sequence };
-        if !PLAIN
-            && self.timed
+        if self.has_instants::<KIND>()
+            && self.rule.grants_in_parts()
             && let Some(budget) = self.granted_budget(task, current)
         {
             let budget = Some(budget);
@@ -511,9 +546,13 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// When to be called again at the latest.
-    #[cold]
+    #[inline]
     fn next_wake(&self) -> Option<Wake> {
-        Wake::earlier(self.next_deadline(), self.rule.next(&self.account.tasks))
+        let of_rule = self.rule.next(&self.account.tasks);
+        if self.deadlines.is_empty() {
+            return of_rule;
+        }
+        Wake::earlier(self.next_deadline(), of_rule)
     }
 
     /// Who runs if no task is ready.

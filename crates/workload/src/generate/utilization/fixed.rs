@@ -13,8 +13,13 @@ pub struct RandFixedSum {
     total: f64,
     /// The largest whole number that is at most the sum and below n.
     whole: usize,
-    /// `up[i][j]`: the probability to go on with one less, with i + 2 components left.
-    up: Vec<Vec<f64>>,
+    /// The probability to go on with one less, with i + 2 components left, in the column j < i + 2: row by row.
+    up: Vec<f64>,
+}
+
+/// Where the row of `left + 1` components begins.
+const fn row(left: usize) -> usize {
+    left * (left + 1) / 2 - 1
 }
 
 impl RandFixedSum {
@@ -42,8 +47,11 @@ impl RandFixedSum {
         let (mut rest, mut column) = (self.total, self.whole);
         let (mut sum, mut share) = (0.0, 1.0);
         for left in (1..self.n).rev() {
-            let probability = self.up.get(left - 1).and_then(|row| row.get(column));
-            let goes_up = random.unit() <= probability.copied().unwrap_or(0.0);
+            let probability = match column <= left {
+                true => self.up.get(row(left) + column).copied(),
+                false => None,
+            };
+            let goes_up = random.unit() <= probability.unwrap_or(0.0);
             let step = if goes_up { 1.0 } else { 0.0 };
             let next = libm::pow(random.unit(), 1.0 / from_count(left));
             sum += (1.0 - next) * share * rest / from_count(left + 1);
@@ -66,7 +74,7 @@ impl RandFixedSum {
 }
 
 /// The probabilities of going up, by the number of components and the whole part that is left.
-fn table(n: usize, total: f64, whole: usize) -> Vec<Vec<f64>> {
+fn table(n: usize, total: f64, whole: usize) -> Vec<f64> {
     let down: Vec<f64> = (0..n)
         .map(|i| total - (from_count(whole) - from_count(i)))
         .collect();
@@ -76,24 +84,23 @@ fn table(n: usize, total: f64, whole: usize) -> Vec<Vec<f64>> {
     let mut volumes = vec![0.0; n + 1];
     // Any number does: only ratios of volumes count. This one keeps the smallest away from zero.
     volumes[1] = f64::MAX;
-    let mut table = Vec::with_capacity(n.saturating_sub(1));
+    let mut next = vec![0.0; n + 1];
+    let mut table = Vec::with_capacity(row(n));
     for i in 2..=n {
-        let mut next = vec![0.0; n + 1];
-        let mut row = vec![0.0; n];
         for j in 0..i {
             let from_down = volumes[j + 1] * down[j] / from_count(i);
             let from_up = volumes[j] * up[n - i + j] / from_count(i);
             let volume = from_down + from_up;
             next[j + 1] = volume;
             let sure = volume + f64::MIN_POSITIVE;
-            row[j] = if up[n - i + j] > down[j] {
+            table.push(if up[n - i + j] > down[j] {
                 from_up / sure
             } else {
                 1.0 - from_down / sure
-            };
+            });
         }
-        volumes = next;
-        table.push(row);
+        // A row reads one place more than the one before it wrote; that one, like the first, still holds 0.
+        std::mem::swap(&mut volumes, &mut next);
     }
     table
 }

@@ -152,6 +152,12 @@ impl SlackTables {
     /// Another analysis begins.
     pub(crate) fn begin(&mut self) {
         self.ran_out = false;
+        self.plain.begin();
+    }
+
+    /// Whether a search of this analysis reached its limit.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.ran_out || self.plain.is_undecided()
     }
 
     /// Gathers what interferes with the task at `position` of `order`, most urgent first, in runs that

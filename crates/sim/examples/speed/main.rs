@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! speed run  POLICY WATCH TASKS SECONDS SEED   simulates, prints jobs and decisions
+//! speed hand TASKS SECONDS SEED                the same set in a loop written by hand (`hand.rs`)
 //! speed list TASKS SEED                        prints the set: T, C(LO), C(HI) in ns and priority
 //! ```
 //!
@@ -21,6 +22,8 @@
     reason = "a program for developers"
 )]
 
+mod hand;
+
 use std::error::Error;
 use vestal_core::{
     ClassicOrder, Configuration, DeadlineQueues, Duration, Enforcement, Exhaustion, Instant, Level,
@@ -34,6 +37,7 @@ use vestal_trace::{Format, Header, Record, Recorder, Sink};
 
 const USAGE: &str =
     "usage: speed run amc|amc-overruns|edf|edf-vd|edf-vd-two-queues nothing|statistics|trace TASKS SECONDS SEED
+       speed hand TASKS SECONDS SEED
        speed list TASKS SEED";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -44,6 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["run", policy, watch, tasks, seconds, seed] => {
             let tasks = generate(tasks.parse()?, seed.parse()?)?;
             run(policy, watch, &tasks, seconds.parse()?)
+        }
+        ["hand", tasks, seconds, seed] => {
+            by_hand(&generate(tasks.parse()?, seed.parse()?)?, seconds.parse()?)
         }
         _ => {
             eprintln!("{USAGE}");
@@ -63,6 +70,24 @@ fn list(tasks: &[Task]) -> Result<(), Box<dyn Error>> {
             entry.priority
         );
     }
+    Ok(())
+}
+
+/// The yardstick, with the priorities and the executions of `amc`: its counts are those of `run`.
+fn by_hand(tasks: &[Task], seconds: u64) -> Result<(), Box<dyn Error>> {
+    let mut entries = configured(tasks)?;
+    // The largest number is the most urgent one; of two the task that stands first.
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.priority));
+    let row = |entry: &TaskConfiguration| {
+        let Task { period, wcet, .. } = entry.task;
+        (period.as_nanos(), wcet.at(Level(0)).as_nanos())
+    };
+    let rows: Vec<(u64, u64)> = entries.iter().map(row).collect();
+    let counts = hand::simulate(&rows, seconds * 1_000_000_000)?;
+    println!(
+        "jobs {} completed {} missed {} worst {}",
+        counts.released, counts.completed, counts.missed, counts.worst
+    );
     Ok(())
 }
 
@@ -158,13 +183,18 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
     };
     let jobs = statistics.jobs();
     println!(
-        "jobs {} completed {} missed {} decisions {} facts {} mode-changes {} records {records}",
+        "jobs {} completed {} missed {} decisions {} facts {} mode-changes {} records {records} worst {}",
         jobs.released,
         jobs.completed,
         jobs.missed,
         effort.decisions,
         effort.facts,
         statistics.mode_changes_count(),
+        statistics
+            .tasks()
+            .iter()
+            .filter_map(|task| task.response.spread().max())
+            .sum::<u64>(),
     );
     Ok(())
 }
