@@ -164,9 +164,8 @@ fn another_set(
 ) -> Result<(TaskSet, Vec<String>), Failure> {
     let other = input::task_set(path, output)?;
     let differences = differences(recorded, &other);
-    let names = |set: &TaskSet| -> Vec<String> {
-        set.tasks.iter().map(|task| task.name.clone()).collect()
-    };
+    let names =
+        |set: &TaskSet| -> Vec<String> { set.tasks.iter().map(|task| task.name.clone()).collect() };
     if names(recorded) != names(&other) {
         let why = "its tasks are not those of the trace, so the facts speak of others";
         let help = format!("the trace is about: {}", names(recorded).join(", "));
