@@ -45,10 +45,13 @@ const fn switch(world: World) -> Duration {
     }
 }
 
+/// What was decided again, or the first difference.
+type Compared = Result<Replayed, Box<Difference>>;
+
 /// What a replay found.
 pub(super) struct Found {
     header: Header,
-    outcome: Result<Replayed, Box<Difference>>,
+    outcome: Compared,
     inversion: Option<Inverted>,
     levels: Option<Levels>,
     windows: Vec<ServerWindow>,
@@ -115,23 +118,7 @@ fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found
     } else if listed.domains != header.domains || (!several && listed.cpus != header.cpus) {
         return Err(domains::others(&what()));
     }
-    let mut lists = Vec::new();
-    let outcome = if several {
-        domains::replay(&header, trace, &session.system, &what())?
-    } else {
-        let configuration = session.configuration();
-        let mut scheduler = scheduler(&header, configuration, &what())?;
-        let replayed = replay::replay(&header, trace, scheduler.as_mut());
-        if replayed.is_ok() {
-            lists = lists::of(&header, scheduler.as_ref());
-        }
-        replayed.map(Replayed::from)
-    };
-    let outcome = match outcome {
-        Ok(replayed) => Ok(replayed),
-        Err(replay::Failure::Differs(difference)) => Err(difference),
-        Err(replay::Failure::Unreadable(error)) => return Err(unreadable(&args.trace, &error)),
-    };
+    let (outcome, lists) = again((&args.trace, &header), trace, &session, &what())?;
     let inversion = match (&outcome, header.dispatch) {
         (Ok(_), Dispatch::Native) => inversion(&args.trace, &header, &session)?,
         (Ok(_), Dispatch::Managed) => bottom_halves::inversion(&args.trace, &header, &session)?,
@@ -173,6 +160,31 @@ fn another_set(
         return Err(Failure::input(what, why).with_help(help));
     }
     Ok((other, differences))
+}
+
+/// What comes of deciding everything again, and of lists of servers if nothing differs.
+fn again(
+    (path, header): (&Path, &Header),
+    trace: Trace<BufReader<File>>,
+    session: &Session,
+    what: &str,
+) -> Result<(Compared, Vec<ServerList>), Failure> {
+    let mut lists = Vec::new();
+    let outcome = if header.domains.is_empty() {
+        let mut scheduler = scheduler(header, session.configuration(), what)?;
+        let replayed = replay::replay(header, trace, scheduler.as_mut());
+        if replayed.is_ok() {
+            lists = lists::of(header, scheduler.as_ref());
+        }
+        replayed.map(Replayed::from)
+    } else {
+        domains::replay(header, trace, &session.system, what)?
+    };
+    match outcome {
+        Ok(replayed) => Ok((Ok(replayed), lists)),
+        Err(replay::Failure::Differs(difference)) => Ok((Err(difference), lists)),
+        Err(replay::Failure::Unreadable(error)) => Err(unreadable(path, &error)),
+    }
 }
 
 /// Opens a complete trace and reads its header.
