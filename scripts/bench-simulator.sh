@@ -129,7 +129,7 @@ rms gate 1000
 edf gate 1300
 plrs gate 1600
 zss gate 1600
-pt gate 1600
+pt aim 1600
 LIMITS
 }
 
