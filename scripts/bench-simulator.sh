@@ -124,11 +124,11 @@ commands() {
         gate "... of 200 tasks, times that of 20" "$(ratio "$(command_per_job "$policy" 200 0.6)" "$twenty")" 1.5
         gate "... of 1000 tasks" "$(ratio "$(command_per_job "$policy" 1000 0.6)" "$twenty")" 2.5
     done <<'LIMITS'
-amc aim 1000
-rms aim 1000
-edf aim 1300
-plrs aim 1600
-zss aim 1600
+amc gate 1000
+rms gate 1000
+edf gate 1300
+plrs gate 1600
+zss gate 1600
 pt aim 1600
 LIMITS
 }

@@ -6,9 +6,9 @@
 //! a `barrier`, a frame (`frame-overrun`) and a `domain`.
 
 use super::kinds::Kinds;
-use super::words::{Field, NUMBER};
+use super::words::{Field, NUMBER, push_hex, push_number};
 use super::{Record, What};
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -57,7 +57,7 @@ pub(super) struct Cells {
     task: Option<u64>,
     job: Option<u64>,
     value: Option<u64>,
-    detail: Cow<'static, str>,
+    detail: String,
 }
 
 impl Cells {
@@ -66,7 +66,8 @@ impl Cells {
         if matches!(cell, Cell::Kind) {
             self.kind = word;
         } else {
-            self.detail = Cow::Borrowed(word);
+            self.detail.clear();
+            self.detail.push_str(word);
         }
     }
 
@@ -78,36 +79,84 @@ impl Cells {
             Cell::Task => self.task = Some(value.number()),
             Cell::Job => self.job = Some(value.number()),
             Cell::Value => self.value = Some(value.number()),
-            Cell::Detail => self.detail = value.text(),
-            Cell::Key(key) => self.add(' ', &format!("{key}={}", value.text())),
-            Cell::Hex(key) => self.add(' ', &format!("{key}={:016x}", value.number())),
-            Cell::Beside => self.add(':', &value.text()),
+            Cell::Detail => {
+                self.detail.clear();
+                value.push(&mut self.detail);
+            }
+            Cell::Key(key) => {
+                self.begin_key(key);
+                value.push(&mut self.detail);
+            }
+            Cell::Hex(key) => {
+                self.begin_key(key);
+                push_hex(&mut self.detail, value.number());
+            }
+            Cell::Beside => {
+                self.separate(':');
+                value.push(&mut self.detail);
+            }
         }
     }
 
-    fn add(&mut self, separator: char, text: &str) {
-        let detail = self.detail.to_mut();
-        if !detail.is_empty() {
-            detail.push(separator);
+    fn begin_key(&mut self, key: &str) {
+        self.separate(' ');
+        self.detail.push_str(key);
+        self.detail.push('=');
+    }
+
+    fn separate(&mut self, separator: char) {
+        if !self.detail.is_empty() {
+            self.detail.push(separator);
         }
-        detail.push_str(text);
+    }
+
+    /// Makes all cells empty, and keeps the memory of the detail.
+    fn clear(&mut self) {
+        let mut detail = core::mem::take(&mut self.detail);
+        detail.clear();
+        *self = Self {
+            detail,
+            ..Self::default()
+        };
+    }
+}
+
+/// Lines of records, one after the other in the same memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lines {
+    cells: Cells,
+    line: String,
+}
+
+impl Lines {
+    /// The line of a record, without its end.
+    pub(crate) fn of(&mut self, record: &Record) -> &str {
+        let Self { cells, line } = self;
+        let (what, observed) = record.what.reported();
+        cells.clear();
+        what.show(cells);
+        line.clear();
+        push_number(line, record.at.as_nanos());
+        line.push(',');
+        if observed {
+            line.push_str(SEEN);
+        }
+        line.push_str(cells.kind);
+        line.push(',');
+        for number in [cells.cpu, cells.task, cells.job, cells.value] {
+            if let Some(number) = number {
+                push_number(line, number);
+            }
+            line.push(',');
+        }
+        line.push_str(&cells.detail);
+        line
     }
 }
 
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, observed) = self.what.reported();
-        let mut cells = Cells::default();
-        what.show(&mut cells);
-        let seen = if observed { SEEN } else { "" };
-        write!(f, "{},{seen}{},", self.at.as_nanos(), cells.kind)?;
-        for number in [cells.cpu, cells.task, cells.job, cells.value] {
-            match number {
-                Some(number) => write!(f, "{number},")?,
-                None => f.write_str(",")?,
-            }
-        }
-        f.write_str(&cells.detail)
+        f.write_str(Lines::default().of(self))
     }
 }
 

@@ -33,6 +33,8 @@ use vestal_core::{
     JobId, Level, Permit, Service, Slot, TaskId, Wake,
 };
 
+#[cfg(feature = "std")]
+pub(crate) use line::Lines;
 pub use line::{COLUMNS, LineError};
 pub use raw::RecordError;
 pub use renumber::renumbered_fact;

@@ -1,9 +1,7 @@
 //! Values of records as numbers and as words, each said once for both directions.
 
 use super::{DomainId, Mechanism, Refusal};
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::ToString;
+use alloc::string::String;
 use vestal_core::{
     BarrierId, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Instant, Level, OnExhaustion,
     ServerId, Service, StopReason, TaskId,
@@ -11,6 +9,32 @@ use vestal_core::{
 
 /// What an error says was expected where any number would do.
 pub(super) const NUMBER: &str = "a whole number";
+
+/// Adds a number in decimal digits. Without `core::fmt`: a trace has several numbers in each of its lines.
+pub(super) fn push_number(line: &mut String, mut number: u64) {
+    let mut digits = [b'0'; 20];
+    let mut count = 0;
+    for digit in digits.iter_mut().rev() {
+        let [low, ..] = (number % 10).to_le_bytes();
+        *digit += low;
+        count += 1;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    let unused = digits.len() - count;
+    line.extend(digits.iter().skip(unused).map(|&digit| char::from(digit)));
+}
+
+/// Adds a number in sixteen hexadecimal digits.
+pub(super) fn push_hex(line: &mut String, number: u64) {
+    for byte in number.to_be_bytes() {
+        for digit in [byte >> 4, byte & 0xf] {
+            line.extend(char::from_digit(u32::from(digit), 16));
+        }
+    }
+}
 
 /// What a field of a record can hold.
 pub(super) trait Field: Copy {
@@ -26,8 +50,9 @@ pub(super) trait Field: Copy {
     fn word(self) -> &'static str {
         ""
     }
-    fn text(self) -> Cow<'static, str> {
-        Cow::Owned(self.number().to_string())
+    /// Adds the value to a line.
+    fn push(self, line: &mut String) {
+        push_number(line, self.number());
     }
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().and_then(Self::of)
@@ -107,8 +132,8 @@ macro_rules! words {
             fn word(self) -> &'static str {
                 match self { $( words!(@pattern _inner, $value $($inner)?) => $word, )* }
             }
-            fn text(self) -> Cow<'static, str> {
-                match self { $( words!(@pattern inner, $value $($inner)?) => words!(@text inner, $word $($inner)?), )* }
+            fn push(self, line: &mut String) {
+                match self { $( words!(@pattern inner, $value $($inner)?) => words!(@push inner, line, $word $($inner)?), )* }
             }
             fn parse(text: &str) -> Option<Self> {
                 let (word, _beside) = text.split_once(':').unwrap_or((text, ""));
@@ -124,8 +149,11 @@ macro_rules! words {
     (@number $inner:ident, $type:ty) => { $inner.number() << 8 };
     (@of $beside:ident, $value:ident) => { Some(Self::$value) };
     (@of $beside:ident, $value:ident $type:ty) => { <$type>::of($beside).map(Self::$value) };
-    (@text $inner:ident, $word:literal) => { Cow::Borrowed($word) };
-    (@text $inner:ident, $word:literal $type:ty) => { Cow::Owned(format!(concat!($word, ":{}"), $inner.number())) };
+    (@push $inner:ident, $line:ident, $word:literal) => { $line.push_str($word) };
+    (@push $inner:ident, $line:ident, $word:literal $type:ty) => {{
+        $line.push_str(concat!($word, ":"));
+        push_number($line, $inner.number());
+    }};
     (@parse $beside:ident, $value:ident) => { Some(Self::$value) };
     (@parse $beside:ident, $value:ident $type:ty) => { <$type as Field>::parse($beside).map(Self::$value) };
 }
@@ -197,8 +225,8 @@ impl Field for bool {
     fn of(number: u64) -> Option<Self> {
         (number < 2).then_some(number == 1)
     }
-    fn text(self) -> Cow<'static, str> {
-        Cow::Borrowed(if self { "guaranteed" } else { "" })
+    fn push(self, line: &mut String) {
+        line.push_str(if self { "guaranteed" } else { "" });
     }
     fn parse(text: &str) -> Option<Self> {
         ["", "guaranteed"]
@@ -237,12 +265,37 @@ impl Field for Refusal {
         let code = u8::try_from(number).ok()?;
         known.contains(&number).then_some(Self(code))
     }
-    fn text(self) -> Cow<'static, str> {
+    fn push(self, line: &mut String) {
         let word = REFUSALS.get(usize::from(self.0).wrapping_sub(1));
-        Cow::Borrowed(word.copied().unwrap_or("unknown"))
+        line.push_str(word.copied().unwrap_or("unknown"));
     }
     fn parse(text: &str) -> Option<Self> {
         let index = REFUSALS.iter().position(|&known| known == text)?;
         u8::try_from(index).ok()?.checked_add(1).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    #[test]
+    fn digits_are_those_that_the_standard_library_writes() {
+        let near = (0..64).flat_map(|place| {
+            let power = 1_u64 << place;
+            [power - 1, power, power + 1]
+        });
+        let tens = (0..20).map(|place| 10_u64.pow(place));
+        let tens = tens.flat_map(|ten| [ten - 1, ten, ten + 1]);
+        for number in near.chain(tens).chain([u64::MAX]) {
+            let mut line = String::new();
+            push_number(&mut line, number);
+            assert_eq!(line, number.to_string());
+            line.clear();
+            push_hex(&mut line, number);
+            assert_eq!(line, format!("{number:016x}"));
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::TraceWriter;
 use crate::header::Header;
-use crate::record::{COLUMNS, Record};
+use crate::record::{COLUMNS, Lines, Record};
 use std::io::{self, Write};
 
 pub(crate) const COMMENT: &str = "# ";
@@ -13,6 +13,7 @@ pub(crate) const TRAILER: &str = "# records ";
 
 pub(super) struct Writer<W: Write> {
     out: W,
+    lines: Lines,
     records: u64,
 }
 
@@ -22,14 +23,19 @@ impl<W: Write> Writer<W> {
             writeln!(out, "{COMMENT}{line}")?;
         }
         writeln!(out, "{COLUMNS}")?;
-        Ok(Self { out, records: 0 })
+        Ok(Self {
+            out,
+            lines: Lines::default(),
+            records: 0,
+        })
     }
 }
 
 impl<W: Write + Send> TraceWriter for Writer<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.records = self.records.saturating_add(1);
-        writeln!(self.out, "{record}")
+        self.out.write_all(self.lines.of(record).as_bytes())?;
+        self.out.write_all(b"\n")
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -17,6 +17,7 @@ use crate::header::Header;
 use crate::record::words::drop_word;
 use crate::record::{DomainId, Edge, Record};
 use crate::timeline::{Ending, Item, Timeline};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use vestal_core::{CpuId, Instant, JobId, Level, StopReason, TaskId};
@@ -117,8 +118,9 @@ impl<W: Write> Writer<W> {
     /// One packet of the only sequence.
     fn packet(&mut self, packet: Message) -> io::Result<()> {
         let packet = packet.number(field::packet::SEQUENCE_ID, 1);
-        let trace = Message::new().message(field::TRACE_PACKET, &packet);
-        self.out.write_all(trace.bytes())
+        let head = Message::new().head(field::TRACE_PACKET, packet.bytes().len());
+        self.out.write_all(head.bytes())?;
+        self.out.write_all(packet.bytes())
     }
 
     /// An instant as Perfetto has it: of a recording of a real machine by the clock that its kernel traces have.
@@ -208,9 +210,11 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn task_name(&self, task: TaskId) -> String {
-        let known = self.header.tasks.get(task.index());
-        known.map_or_else(|| format!("task {}", task.0), |task| task.name.clone())
+    fn task_name(&self, task: TaskId) -> Cow<'_, str> {
+        match self.header.tasks.get(task.index()) {
+            Some(task) => Cow::Borrowed(&task.name),
+            None => Cow::Owned(format!("task {}", task.0)),
+        }
     }
 
     /// Describes the tracks of a task before they are used. A task that the header does not name is
@@ -219,7 +223,7 @@ impl<W: Write> Writer<W> {
         if !self.described.insert(track(TASK_TRACKS, task.0)) {
             return Ok(());
         }
-        let name = self.task_name(task);
+        let name = self.task_name(task).into_owned();
         let level = self.header.tasks.get(task.index());
         let level = level.map_or_else(String::new, |task| {
             format!(" [{}]", self.header.level_name(task.criticality))
@@ -431,8 +435,9 @@ impl<W: Write> Writer<W> {
         if self.header.origin.is_some() {
             return Ok(());
         }
-        let comm = |task: Option<TaskId>| {
-            task.map_or_else(|| "swapper".to_owned(), |task| self.task_name(task))
+        let comm = |task: Option<TaskId>| match task {
+            Some(task) => self.task_name(task),
+            None => Cow::Borrowed("swapper"),
         };
         let priority = |task: Option<TaskId>| if task.is_some() { 50 } else { 120 };
         let before = prev.map(|prev| prev.job.task);

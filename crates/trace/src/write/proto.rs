@@ -10,8 +10,9 @@ pub struct Message(Vec<u8>);
 impl Message {
     /// A message without fields.
     #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
+    pub fn new() -> Self {
+        // Nearly all are shorter: they take their memory once.
+        Self(Vec::with_capacity(64))
     }
 
     /// The encoded fields.
@@ -52,11 +53,18 @@ impl Message {
         self.raw(field, &inner.0)
     }
 
-    fn raw(mut self, field: u32, bytes: &[u8]) -> Self {
+    /// Adds what stands before a text or message of so many bytes, which follow elsewhere.
+    #[must_use]
+    pub fn head(mut self, field: u32, length: usize) -> Self {
         self.varint(u64::from(field) << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
+        self.varint(length as u64);
         self
+    }
+
+    fn raw(self, field: u32, bytes: &[u8]) -> Self {
+        let mut message = self.head(field, bytes.len());
+        message.0.extend_from_slice(bytes);
+        message
     }
 }
 

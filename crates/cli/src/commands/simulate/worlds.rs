@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use vestal_core::{CpuId, Instant, Scheduler, Service, Task, TaskId};
 use vestal_experiment::{Arrivals, Jobs};
 use vestal_policy::{Cluster, Levels, Precision};
@@ -209,7 +210,9 @@ fn plainly(
     let mut engine = Session::engine(cluster, &what(session))?;
     let tasks = tasks_of(cluster);
     let setting = setting(session, cluster, &tasks);
-    let jobs = Jobs::new(&session.workload, interrupt::asked);
+    // It is asked at each instant, and the latch is always the same.
+    let latch = interrupt::watch()?;
+    let jobs = Jobs::new(&session.workload, || latch.load(Ordering::Relaxed));
     let outcome = plain::run(&mut engine, &setting, &jobs, observer);
     Ok(Left {
         cut: cut(session, &outcome)?,
@@ -533,13 +536,21 @@ struct Watched {
     jobs: u32,
 }
 
+impl Watched {
+    #[cold]
+    fn look(&mut self, at: Instant) {
+        self.jobs = 0;
+        self.progress.at(at.as_nanos());
+    }
+}
+
 impl Observer for Watched {
+    #[inline(always)]
     fn released(&mut self, at: Instant, _: &JobState) {
         const JOBS_BETWEEN_LOOKS: u32 = 4096;
         self.jobs += 1;
         if self.jobs >= JOBS_BETWEEN_LOOKS {
-            self.jobs = 0;
-            self.progress.at(at.as_nanos());
+            self.look(at);
         }
     }
 }
