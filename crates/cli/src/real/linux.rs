@@ -4,7 +4,7 @@ use super::costs::cost;
 use super::devices::{self, Devices};
 use super::interrupts::{self, Counters};
 use super::machine::machine_lines;
-use super::{RealRun, Settings, cpus, frames, memory, outcome, pace};
+use super::{RealRun, Settings, cpus, frames, memory, outcome, pace, periods};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -63,6 +63,7 @@ pub(crate) fn execute(
     frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     check_clusters(session, is_managed).map_err(refused)?;
+    periods::check(session)?;
     memory::check(session)?;
     let devices = Devices::new(session, settings)?;
     // From here on there may be files that a stop must not leave behind. As long as nothing runs it ends the process, also
