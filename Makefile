@@ -47,7 +47,7 @@ sweep-stolen: ## a thief of CPU time at every instant of a frame, on a machine t
 monitors: ## whether `run` picks the cheaper monitor for the examples, on a machine that does nothing else (15 minutes)
 	@scripts/setup.sh test
 	@cargo build --locked --quiet --release --package vestal
-	@scripts/compare-monitors.py "$${CARGO_TARGET_DIR:-target}/release/vestal"
+	@scripts/compare-monitors.py --json "$${CARGO_TARGET_DIR:-target}/monitors.json" "$${CARGO_TARGET_DIR:-target}/release/vestal"
 
 bench: ## every benchmark against its limits
 	@scripts/setup.sh bench

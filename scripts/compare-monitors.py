@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is the monitor that `run` picks the cheaper one? scripts/compare-monitors.py [--smoke] [--rounds N] [--seconds S] VESTAL
+"""Is the monitor that `run` picks the cheaper one? scripts/compare-monitors.py [--smoke] [--rounds N] [--seconds S] [--json FILE] VESTAL
 
 Runs the examples below with each monitor that nobody's limits rule out, and as `run` does it when nobody asks for one. In each
 of N rounds (9) all monitors run one after the other, in an order that rotates, for S seconds (2) each. What a run costs is the CPU
@@ -7,11 +7,14 @@ time of its own threads and of its workers outside the bodies of jobs. An exampl
 picked in any round is more than 10 % above that of another one, or if it cannot run. Ends with 1 if an example is wrong. Wants the rights of
 `vestal run` and a machine that does nothing else.
 
+--json FILE: writes down what each run cost, for `scripts/keep-overhead.sh` if FILE is called monitors.json.
+
 --smoke judges no time: each example runs once, briefly, and has to say what it picked, why, and what it cost.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -60,7 +63,7 @@ def details(machine):
 
 def measure(program, example, rounds, seconds):
     """By monitor what its runs cost, and what was picked; or why it could not be measured."""
-    costs, parts, picked = defaultdict(list), defaultdict(list), set()
+    costs, parts, picked, runs = defaultdict(list), defaultdict(list), set(), []
     for number in range(rounds):
         first = number % len(MONITORS)
         for monitor in MONITORS[first:] + MONITORS[:first]:
@@ -73,7 +76,8 @@ def measure(program, example, rounds, seconds):
                 return None, f"{monitor} is refused: {machine['monitor']} runs in its place"
             costs[monitor].append(cost(machine))
             parts[monitor].append(details(machine))
-    return (costs, parts, picked), None
+            runs.append({"round": number, "asked": monitor, "monitor": machine["monitor"], "cpu_ns": cost(machine)})
+    return (costs, parts, picked, runs), None
 
 
 def judge(costs, picked):
@@ -109,9 +113,19 @@ def smoke(program):
     return wrong, len(SMOKE) - wrong
 
 
-def compare(program, rounds, seconds):
-    """How many examples are wrong, and how many right."""
+def machine():
+    """Processor, CPUs and kernel, as `bench` says them."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        lines = [line for line in file if ":" in line]
+    values = {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in reversed(lines))}
+    virtual = ", a virtual machine" if "hypervisor" in values.get("flags", "").split() else ""
+    return f"{values.get('model name', 'unknown processor')}, {os.cpu_count()} CPUs{virtual}, Linux {os.uname().release}"
+
+
+def compare(program, rounds, seconds, into):
+    """How many examples are wrong, and how many right; what each run cost goes to the file `into`, if there is one."""
     wrong = right = 0
+    kept = []
     print(f"{'example':32} {'perf':>9} {'manager':>9} {'remainder':>9}  CPU time in us, medians of {rounds} runs")
     for example in EXAMPLES:
         found, why = measure(program, example, rounds, seconds)
@@ -120,7 +134,8 @@ def compare(program, rounds, seconds):
             print(f"{name:32} NOT RUN: {why}")
             wrong += 1
             continue
-        costs, parts, picked = found
+        costs, parts, picked, runs = found
+        kept.append({"example": example[0], "policy": example[1], "runs": runs})
         words, fine = judge(costs, picked)
         figures = " ".join(f"{statistics.median(costs[monitor]) / 1000:9.0f}" for monitor in MONITORS if monitor)
         print(f"{name:32} {figures}  {words}", flush=True)
@@ -128,6 +143,12 @@ def compare(program, rounds, seconds):
             manager, workers, looks = (statistics.median(each) for each in zip(*parts[monitor]))
             print(f"    {monitor:28} manager {manager / 1000:.0f} us, workers {workers / 1000:.0f} us, {looks:.0f} looks", flush=True)
         wrong, right = wrong + (fine is False), right + (fine is True)
+    if into:
+        version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        document = {"bench": "monitors", "version": version, "machine": machine(), "rounds": rounds, "seconds": seconds, "examples": kept}
+        with open(into, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
     return wrong, right
 
 
@@ -137,11 +158,12 @@ def main():
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", default="2")
+    parser.add_argument("--json")
     given = parser.parse_args()
     if given.smoke:
         wrong, right = smoke(given.program)
     else:
-        wrong, right = compare(given.program, given.rounds, f"{given.seconds}s")
+        wrong, right = compare(given.program, given.rounds, f"{given.seconds}s", given.json)
     print(f"test result: {'FAILED' if wrong or not right else 'ok'}. {right} passed; {wrong} failed;")
     sys.exit(1 if wrong or not right else 0)
 

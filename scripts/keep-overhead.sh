@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Keeps a measurement in the documentation: scripts/keep-overhead.sh DIR
 #
-# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, with `--paired`, `--growth` or `--alternatives` or without, or has what `vestal bench sleeps --format json` says as
-# sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile, or what `vestal bench barriers --format json` says as barriers.json. Copies
+# DIR is what `vestal bench overhead --paper PAPER -o DIR` has written, with `--paired`, `--growth` or `--alternatives` or without, or has what
+# `vestal bench sleeps --format json` says as sleeps.json, or as sleeps-busy.json if others kept all CPUs busy meanwhile, or what `vestal bench
+# barriers --format json` says as barriers.json, or what `scripts/compare-monitors.py --json` wrote as monitors.json. Copies
 # what was measured to docs/overhead or a folder of it, or to docs/sigrist2015/fig11, and writes
 # everything that follows from it anew: claims.md and the figures beside it, and the section with verdicts and tables in
 # docs/overhead.md. A test compares them with what was measured ever after; it says so if there are words left that are true only
@@ -27,8 +28,10 @@ elif [ $# -eq 1 ] && [ -f "$1/sleeps-busy.json" ]; then
     files=(sleeps-busy.json) to=docs/sigrist2015/fig11 about=sleeps
 elif [ $# -eq 1 ] && [ -f "$1/barriers.json" ]; then
     files=(barriers.json) to=docs/overhead/barriers about=barriers
+elif [ $# -eq 1 ] && [ -f "$1/monitors.json" ]; then
+    files=(monitors.json) to=docs/overhead/monitors about=monitors
 else
-    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or one of sleeps.json, sleeps-busy.json and barriers.json" >&2
+    echo "usage: scripts/keep-overhead.sh DIR, where DIR has what a vestal bench overhead measured to its end, or one of sleeps.json, sleeps-busy.json, barriers.json and monitors.json" >&2
     exit 2
 fi
 from="$(realpath "$1")"

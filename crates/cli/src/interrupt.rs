@@ -15,7 +15,8 @@ use crate::failure::{Exit, Failure};
 use crate::whole;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -56,8 +57,14 @@ pub(crate) fn check(what: impl FnOnce() -> String) -> Result<(), Failure> {
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS_MAX: u32 = 6;
 
+/// The same of what is told at last, which only waits if nobody reads it, and may come after the stop as a whole.
+const LOOKS_TOLD_MAX: u32 = 10;
+
 /// How long what is said at last may take: who should read it may not do so.
 const WORDS: Duration = Duration::from_millis(400);
+
+/// How long of that is waited for what may not be broken off.
+const UNBROKEN: Duration = Duration::from_millis(250);
 
 /// How far something is that is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,23 +87,75 @@ pub(crate) struct Bounded(Shared);
 /// and with which code to exit; it is called at most once, on another thread, and waits for nothing that the command may
 /// hold.
 pub(crate) fn bounded(last_words: impl FnOnce() -> Exit + Send + 'static) -> Bounded {
+    within(asked, LOOKS_MAX, || end(last_words))
+}
+
+/// From now on a stop ends the process if what is told is not taken soon, without a word that would stand beside that,
+/// and with `exit`, but never as if all was well: what was cut short is no answer.
+pub(crate) fn told(exit: Exit) -> Bounded {
+    let cut = if exit == Exit::Holds {
+        Exit::DoesNotHold
+    } else {
+        exit
+    };
+    within(asked, LOOKS_TOLD_MAX, move || end(move || cut))
+}
+
+/// What is bounded by whether a stop was `asked` for, by how often is looked after one, and by what is to `end` it.
+fn within(
+    asked: impl Fn() -> bool + Send + 'static,
+    looks_max: u32,
+    end: impl FnOnce() + Send + 'static,
+) -> Bounded {
     let shared = Shared::new((Mutex::new(Work::Going), Condvar::new()));
     let watched = Arc::clone(&shared);
     // Without this thread the command ends when it looks at the latch.
     let _thread = thread::Builder::new().spawn(move || {
-        if is_overdue(&watched) {
-            end(last_words);
+        if is_overdue(&watched, looks_max, asked) {
+            end();
         }
     });
     Bounded(shared)
 }
 
+/// What `work` gives; nothing, soon after a stop, if that has not ended by then. It goes on beside what follows, so it is
+/// nothing that has to be given back, and ends with the process.
+pub(crate) fn unless_stopped<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>, Failure> {
+    unless(asked, work)
+}
+
+fn unless<T: Send + 'static>(
+    asked: impl Fn() -> bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>, Failure> {
+    let (done, found) = mpsc::channel();
+    let spawned = thread::Builder::new().spawn(move || {
+        let _nobody_waits = done.send(work());
+    });
+    let thread = spawned.map_err(|error| Failure::machine("start a thread", error.to_string()))?;
+    let mut looks = 0;
+    while looks <= LOOKS_MAX {
+        match found.recv_timeout(LOOK) {
+            Ok(found) => return Ok(Some(found)),
+            Err(RecvTimeoutError::Timeout) => looks += u32::from(asked()),
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Err(panic) = thread.join() {
+                    std::panic::resume_unwind(panic);
+                }
+                return Ok(None);
+            }
+        }
+    }
+    Ok(None)
+}
+
 impl Bounded {
-    /// The work is done, and what came of it is told: from now on a stop ends that soon, without a word that would stand
-    /// beside what was told already.
-    pub(crate) fn told(self) -> Self {
+    /// The work is done, and what came of it is [`told`].
+    pub(crate) fn told(self, exit: Exit) -> Self {
         drop(self);
-        bounded(|| Exit::DoesNotHold)
+        told(exit)
     }
 }
 
@@ -114,7 +173,7 @@ impl Drop for Bounded {
 }
 
 /// Waits for the end of the work; whether it did not come soon after a stop.
-fn is_overdue(shared: &Shared) -> bool {
+fn is_overdue(shared: &Shared, looks_max: u32, asked: impl Fn() -> bool) -> bool {
     let (work, changed) = &**shared;
     let mut work = lock(work);
     let mut looks = 0;
@@ -122,7 +181,7 @@ fn is_overdue(shared: &Shared) -> bool {
         if asked() {
             looks += 1;
         }
-        if looks > LOOKS_MAX {
+        if looks > looks_max {
             *work = Work::Ended;
             return true;
         }
@@ -138,13 +197,20 @@ fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
 
 /// Ends the process, whatever its other threads do.
 fn end(last_words: impl FnOnce() -> Exit + Send + 'static) -> ! {
+    let exit = in_time(move || {
+        whole::seal(UNBROKEN);
+        last_words()
+    });
+    process::exit(i32::from(exit.code()))
+}
+
+/// The exit code of what is said, if that does not take too long.
+fn in_time(words: impl FnOnce() -> Exit + Send + 'static) -> Exit {
     let (said, heard) = mpsc::channel();
     let _thread = thread::Builder::new().spawn(move || {
-        whole::seal();
-        let _nobody_waits = said.send(last_words());
+        let _nobody_waits = said.send(words());
     });
-    let exit = heard.recv_timeout(WORDS).unwrap_or(Exit::DoesNotHold);
-    process::exit(i32::from(exit.code()))
+    heard.recv_timeout(WORDS).unwrap_or(Exit::DoesNotHold)
 }
 
 #[cfg(target_os = "linux")]
@@ -173,4 +239,88 @@ fn begin() -> std::io::Result<Watch> {
 fn latch() -> &'static AtomicBool {
     static NEVER: AtomicBool = AtomicBool::new(false);
     WATCH.get().map_or(&NEVER, |watch| watch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a thread comes to within a time that nothing here takes.
+    fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (done, found) = mpsc::channel();
+        thread::spawn(move || done.send(work()));
+        found.recv_timeout(Duration::from_secs(20)).ok()
+    }
+
+    #[test]
+    fn work_that_goes_on_after_a_stop_is_ended_once_and_waits_for_the_last_words() {
+        let (ended, heard) = mpsc::channel();
+        let (say, saying) = mpsc::channel::<()>();
+        let bounded = within(
+            || true,
+            LOOKS_MAX,
+            move || {
+                ended.send(()).unwrap();
+                let _until_told = saying.recv();
+            },
+        );
+        heard.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(*lock(&bounded.0.0), Work::Ended);
+        // The command, which comes to its end meanwhile, says nothing beside that.
+        let (gone, is_gone) = mpsc::channel();
+        thread::spawn(move || {
+            drop(bounded);
+            gone.send(()).unwrap();
+        });
+        assert_eq!(
+            is_gone.recv_timeout(2 * LOOK),
+            Err(RecvTimeoutError::Timeout)
+        );
+        drop(say);
+        assert!(heard.recv().is_err(), "it was ended twice");
+    }
+
+    #[test]
+    fn work_that_ends_before_or_without_a_stop_is_not_ended() {
+        for asked in [true, false] {
+            let (ended, heard) = mpsc::channel();
+            let bounded = within(move || asked, LOOKS_MAX, move || ended.send(()).unwrap());
+            drop(bounded);
+            // Its thread is gone, and has ended nothing.
+            let told = heard.recv_timeout(Duration::from_secs(20));
+            assert_eq!(told, Err(RecvTimeoutError::Disconnected));
+        }
+        // Without a stop it may take as long as it likes.
+        let (ended, heard) = mpsc::channel();
+        let bounded = within(|| false, LOOKS_MAX, move || ended.send(()).unwrap());
+        let told = heard.recv_timeout(LOOK * (LOOKS_MAX + 4));
+        assert_eq!(told, Err(RecvTimeoutError::Timeout));
+        drop(bounded);
+    }
+
+    #[test]
+    fn words_that_nobody_reads_are_waited_for_no_longer_than_is_good() {
+        assert_eq!(in_time(|| Exit::Machine), Exit::Machine);
+        let (_never, nobody) = mpsc::channel::<Exit>();
+        let exit = soon(move || in_time(move || nobody.recv().unwrap()));
+        assert_eq!(exit, Some(Exit::DoesNotHold));
+    }
+
+    #[test]
+    fn what_is_measured_is_waited_for_until_a_stop() {
+        assert_eq!(unless(|| false, || 7).ok().unwrap(), Some(7));
+        assert_eq!(unless(|| true, || 7).ok().unwrap(), Some(7));
+        let (_never, nobody) = mpsc::channel::<u8>();
+        let left = soon(move || {
+            unless(|| true, move || nobody.recv().unwrap())
+                .ok()
+                .unwrap()
+        });
+        assert_eq!(left, Some(None));
+        let panicked = soon(|| {
+            let work = || unless(|| false, || -> u8 { panic!("as a fault would") });
+            std::panic::catch_unwind(work).is_err()
+        });
+        assert_eq!(panicked, Some(true));
+    }
 }

@@ -9,33 +9,91 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::thread;
+use std::time::Duration;
+use vestal_experiment::anew::create_anew;
 
-/// The temporary names of all files that are not complete.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What is being written, of which a program that is ended leaves nothing half done.
+#[derive(Debug)]
+struct Going {
+    /// Held for reading while something is written that would be left half done; whoever holds it may go on to lock
+    /// `unfinished`, and nobody waits for it with that.
+    writing: RwLock<()>,
+    /// The temporary names of all files that are not complete.
+    unfinished: Mutex<Vec<PathBuf>>,
+}
 
-/// Held for reading while something is written that would be left half done.
-pub(crate) static WRITING: RwLock<()> = RwLock::new(());
+static GOING: Going = Going::new();
+
+/// What is held by who is [`unbroken`], for another crate.
+pub(crate) const fn writing() -> &'static RwLock<()> {
+    &GOING.writing
+}
+
+impl Going {
+    const fn new() -> Self {
+        Self {
+            writing: RwLock::new(()),
+            unfinished: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn unfinished(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.unfinished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seal(&self, patience: Duration) -> bool {
+        // Not with the names in hand: who is unbroken may need them for its end.
+        let sealed = self.writing_ends(patience);
+        let names = self.unfinished();
+        for name in names.iter() {
+            // As in a program that was killed.
+            let _kept = fs::remove_file(name);
+        }
+        std::mem::forget(names);
+        sealed
+    }
+
+    /// Waits until nobody is unbroken, and has nobody begin to be.
+    fn writing_ends(&self, patience: Duration) -> bool {
+        let looks = patience.as_nanos() / LOOK.as_nanos();
+        for _ in 0..=looks {
+            match self.writing.try_write() {
+                Ok(writing) => {
+                    std::mem::forget(writing);
+                    return true;
+                }
+                // Nobody panics in the middle of a file, and if one did, it is not writing any more.
+                Err(TryLockError::Poisoned(writing)) => {
+                    std::mem::forget(writing.into_inner());
+                    return true;
+                }
+                Err(TryLockError::WouldBlock) => thread::park_timeout(LOOK),
+            }
+        }
+        false
+    }
+}
+
+/// How often is looked whether somebody is unbroken still.
+const LOOK: Duration = Duration::from_millis(5);
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    GOING.unfinished()
 }
 
-/// Before the process ends in the middle of something: waits for who is [`unbroken`], removes the files that are not
-/// complete, and has all wait for ever who would go on with one.
-pub(crate) fn seal() {
-    let names = unfinished();
-    for name in names.iter() {
-        // As in a program that was killed.
-        let _kept = fs::remove_file(name);
-    }
-    std::mem::forget(names);
-    std::mem::forget(WRITING.write());
+/// Before the process ends in the middle of something: waits so long for who is [`unbroken`], removes the files that are not
+/// complete, and has all wait for ever who would go on with one. Says whether nobody was unbroken any more.
+pub(crate) fn seal(patience: Duration) -> bool {
+    GOING.seal(patience)
 }
 
-/// Writes something that is whole only at its end.
+/// Does several things of which a process that is ended has done all or none, if they do not take too long.
 pub(crate) fn unbroken<T>(write: impl FnOnce() -> T) -> T {
-    let _writing = WRITING.read();
+    let _writing = writing().read();
     write()
 }
 
@@ -68,6 +126,11 @@ impl Unfinished {
         &self.path
     }
 
+    /// Whether it is a file that nobody reads before it is complete, and no pipe or device.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.temporary.is_some()
+    }
+
     /// Leaves it under the name that it is written under, and gives that; `None` for what is no plain file.
     pub(crate) fn keep(mut self) -> Option<PathBuf> {
         let temporary = self.temporary.take()?;
@@ -90,6 +153,29 @@ impl Unfinished {
     }
 }
 
+impl Unfinished {
+    /// Gives it its name unless a file has it, which stays as it is.
+    fn complete_new(mut self) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else {
+            let why = "something that is no file has this name";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        };
+        let mut names = unfinished();
+        match fs::hard_link(temporary, &self.path) {
+            Ok(()) => fs::remove_file(temporary)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            // Not every file system has links.
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => {
+                fs::rename(temporary, &self.path)?;
+            }
+            Err(error) => return Err(error),
+        }
+        names.retain(|name| name != temporary);
+        self.temporary = None;
+        Ok(())
+    }
+}
+
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
@@ -97,27 +183,6 @@ impl Drop for Unfinished {
             // It is incomplete; if it cannot be removed, its name says so.
             let _kept = fs::remove_file(temporary);
             names.retain(|name| name != temporary);
-        }
-    }
-}
-
-/// How many files may bear a temporary name, with a number, before no other is tried.
-const NAMES_MAX: u32 = 100;
-
-/// Creates a file of our own under a name like this one. What is there already, what a killed program left or a link that
-/// somebody planted to have another file written over, stays as it is.
-fn create_anew(path: &Path) -> io::Result<(PathBuf, File)> {
-    let mut number = 1;
-    loop {
-        let path = match number {
-            1 => path.to_owned(),
-            _ => path.with_extension(format!("{number}.part")),
-        };
-        match File::options().write(true).create_new(true).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
-                number += 1;
-            }
-            created => return created.map(|file| (path, file)),
         }
     }
 }
@@ -134,6 +199,17 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         file.sync_all()?;
     }
     unfinished.complete()
+}
+
+/// Writes a whole file that is not there yet; one that is stays as it is.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        // Before anything is written for nothing; what comes meanwhile is not replaced either.
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let (unfinished, mut file) = Unfinished::create(path)?;
+    file.write_all(bytes)?;
+    unfinished.complete_new()
 }
 
 /// Where a file is written until it is complete. What exists and is no plain file is written to directly: a
@@ -167,6 +243,63 @@ mod tests {
         assert_eq!(fs::read_to_string(&page).unwrap(), "whole");
         // The link is still there, and nothing else.
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Who may not be broken off creates files, too, for which it needs what who ends the process holds last.
+    #[test]
+    fn who_is_unbroken_is_waited_for_and_comes_to_an_end() {
+        let going: &'static Going = Box::leak(Box::new(Going::new()));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let (ended, has_ended) = std::sync::mpsc::channel();
+        let writer = thread::spawn(move || {
+            let writing = going.writing.read();
+            begun.send(()).unwrap();
+            thread::park_timeout(Duration::from_millis(50));
+            going.unfinished().push(PathBuf::from("/no/such/.x.part"));
+            drop(writing);
+            ended.send(()).unwrap();
+        });
+        has_begun.recv().unwrap();
+        assert!(going.seal(Duration::from_secs(20)));
+        has_ended.recv().unwrap();
+        writer.join().unwrap();
+        // From now on nobody begins.
+        assert!(going.writing.try_read().is_err());
+        assert!(going.unfinished.try_lock().is_err());
+    }
+
+    #[test]
+    fn who_is_unbroken_for_too_long_is_not_waited_for() {
+        let folder = std::env::temp_dir().join(format!("vestal-sealed-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let half = folder.join(".x.part");
+        fs::write(&half, "half").unwrap();
+        let going: &'static Going = Box::leak(Box::new(Going::new()));
+        going.unfinished().push(half);
+        let _writing = going.writing.read();
+        assert!(!going.seal(Duration::from_millis(20)));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_there_is_not_replaced_by_a_new_file() {
+        let folder = std::env::temp_dir().join(format!("vestal-new-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("set.toml");
+        write_new(&path, b"first").unwrap();
+        let again = write_new(&path, b"second").unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        // Also if it comes while the new one is written.
+        let late = folder.join("late.toml");
+        let (unfinished, _) = Unfinished::create(&late).unwrap();
+        fs::write(&late, "mine").unwrap();
+        let replaced = unfinished.complete_new().unwrap_err();
+        assert_eq!(replaced.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&late).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -7,7 +7,7 @@ mod support;
 
 use std::path::Path;
 use std::time::Duration;
-use support::stops::{Ending, Stopped, ends_soon, executed, names, stops, waits};
+use support::stops::{Ending, Stopped, ends_soon, executed, names, now, stops, unread, waits};
 use support::{Scratch, repository, vestal};
 
 /// The error document of a command that has nothing to show.
@@ -246,14 +246,33 @@ fn large(scratch: &Scratch, cpus: usize, tasks: usize) -> String {
     file.to_str().unwrap().to_owned()
 }
 
+/// How long reading a file takes at most, here and now.
+fn read_in(file: &str) -> Duration {
+    let since = now();
+    let checked = vestal(&["check", file]);
+    assert_eq!(checked.exit, 0, "{}", checked.stderr);
+    since.elapsed()
+}
+
 #[test]
 fn a_simulation_ends_soon_while_its_policy_plans() {
     let scratch = Scratch::new("planning");
     let file = large(&scratch, 4, 6000);
+    let read = read_in(&file);
+    let plans = |pid: u32, folder: &Path| is_at_work(pid, folder) && executed(pid) >= 2 * read;
     for policy in ["ftts", "mc2"] {
         let arguments = [simulation(&file, policy, "1s"), vec!["--trace", "x.csv"]].concat();
-        ends_soon(policy, &arguments, is_at_work, failed_without_a_file);
+        ends_soon(policy, &arguments, plans, failed_without_a_file);
     }
+}
+
+/// All is done then, and only the reader of its result is missing: what was cut short is no answer.
+#[test]
+fn a_simulation_ends_soon_whose_result_nobody_reads() {
+    let scratch = Scratch::new("unread");
+    let file = large(&scratch, 1, 400);
+    let arguments = simulation(&file, "rms", "1s");
+    assert_eq!(unread("unread", &arguments), Ending::Exit(1));
 }
 
 #[test]
@@ -271,7 +290,7 @@ fn tests_and_advice_end_soon() {
         "--format",
         "json",
     ];
-    ends_soon("advise", &advise, is_at_work, killed_without_a_file);
+    ends_soon("advise", &advise, is_at_work, failed_without_a_file);
 }
 
 /// Of a set that takes for ever, which no chunk is whole without.
@@ -286,13 +305,20 @@ fn a_sweep_ends_soon_in_the_middle_of_a_set() {
     );
     let sweep = ["sweep", file.to_str().unwrap(), "-o", "out", "--jobs", "1"];
     let arguments = [sweep.as_slice(), &["--format", "json"]].concat();
-    ends_soon("sweep", &arguments, is_at_work, |stopped| {
+    let with_a_stray_file = |pid: u32, folder: &Path| {
+        let chunks = folder.join("out/chunks");
+        // Nobody wrote it as a chunk, so it is none.
+        chunks.is_dir()
+            && std::fs::write(chunks.join("stray.parquet"), "no chunk").is_ok()
+            && is_at_work(pid, folder)
+    };
+    ends_soon("sweep", &arguments, with_a_stray_file, |stopped| {
         assert_eq!(stopped.ending, Ending::Exit(1), "{}", stopped.stderr);
         let document = stopped.json();
         assert_eq!(document["stopped"], true, "{document}");
         assert_eq!(document["chunks"], 0, "{document}");
         assert_eq!(document["chunks_total"], 2, "{document}");
-        assert_eq!(names(&stopped.folder.join("out/chunks")), [""; 0]);
+        assert_eq!(names(&stopped.folder.join("out/chunks")), ["stray.parquet"]);
     });
 }
 

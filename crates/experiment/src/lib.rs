@@ -9,6 +9,7 @@
 //! take long end by counting steps.
 #![forbid(unsafe_code)]
 
+pub mod anew;
 pub mod barriers;
 mod carried;
 pub mod charts;
@@ -49,4 +50,4 @@ pub use simulation::{Judged, Measurement, QuestionError, Simulation};
 pub use spec::SimulationSpec;
 pub use store::{Damage, Manifest, Program, Store, StoreError};
 pub use summary::Summary;
-pub use sweep::{Report, Running, Shard, SweepError};
+pub use sweep::{Report, Running, Seen, Shard, SweepError};

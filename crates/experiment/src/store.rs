@@ -12,6 +12,7 @@
 //! was written: Parquet files have their checksum inside, the manifest and the experiment file make up
 //! the fingerprint, and everything else follows from the chunks.
 
+use crate::anew::create_anew;
 use crate::checksum::Fnv;
 use crate::file::Experiment;
 use crate::measure::Asked;
@@ -208,19 +209,6 @@ fn foreign(path: &Path, what: impl Into<String>) -> StoreError {
     }
 }
 
-/// Creates a file of our own: what is there under the name, left by a killed program or a link that somebody planted to have
-/// another file written over, is removed and not followed.
-fn create_anew(path: &Path) -> io::Result<File> {
-    let create = || File::options().write(true).create_new(true).open(path);
-    match create() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
-            create()
-        }
-        created => created,
-    }
-}
-
 /// The bytes of a file, if it is there.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
@@ -385,10 +373,9 @@ impl Store {
         let folder = path.parent().unwrap_or(&self.root);
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = folder.join(format!(".{file}.{}.tmp", std::process::id()));
-        let written = create_anew(&temporary).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        });
+        let created = create_anew(&temporary).map_err(io_error(&temporary));
+        let (temporary, mut file) = created?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
         written.map_err(io_error(&temporary))?;
         if let Err(error) = fs::rename(&temporary, &path) {
             // Another writer of the same file was done first and cleaned up behind all of us.

@@ -15,7 +15,7 @@ use crate::table::{Layout, Table, Width};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use vestal_workload::generate::{DrawError, derived_seed};
 
 /// A part of an experiment: shard `number` of `count`, counted from 1.
@@ -56,9 +56,11 @@ pub struct Running<'a> {
     pub jobs: usize,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
-    /// Held for reading while a chunk is written. Who ends the process in the middle of a sweep takes it for writing before:
-    /// then no chunk is being written, and none will be.
+    /// Held for reading while a file of the result is written. Who ends the process in the middle of a sweep takes it for
+    /// writing before: then none is being written, and none will be.
     pub writing: &'a RwLock<()>,
+    /// What there is to say at any time.
+    pub seen: &'a Seen,
     /// Called after each chunk how many sets are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
@@ -78,6 +80,45 @@ pub struct Report {
     pub mended: Vec<Damage>,
     /// Chunks that are damaged still: they belong to other shards, or a stop was requested.
     pub damaged: Vec<Damage>,
+}
+
+/// What a sweep did and came upon until now, for who speaks of it before it has ended.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Sets that were computed.
+    computed: AtomicU64,
+    /// Chunks that were found whole, or written since.
+    whole: AtomicU64,
+    /// Files that were damaged and were written again.
+    mended: Mutex<Vec<Damage>>,
+}
+
+impl Seen {
+    /// A report of a sweep that is ended where it is, of an experiment of so many chunks. What other shards wrote meanwhile it
+    /// does not have.
+    #[must_use]
+    pub fn report(&self, chunks_total: u64) -> Report {
+        Report {
+            computed: self.computed.load(Ordering::SeqCst),
+            chunks: (self.whole.load(Ordering::SeqCst), chunks_total),
+            complete: false,
+            stopped: true,
+            mended: self.mended().clone(),
+            damaged: Vec::new(),
+        }
+    }
+
+    /// Nothing panics with the lock.
+    fn mended(&self) -> MutexGuard<'_, Vec<Damage>> {
+        self.mended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A chunk of so many sets was written; says how many sets that makes.
+    fn wrote(&self, sets: u64, instead_of: Option<Damage>) -> u64 {
+        self.mended().extend(instead_of);
+        self.whole.fetch_add(1, Ordering::SeqCst);
+        self.computed.fetch_add(sets, Ordering::SeqCst) + sets
+    }
 }
 
 /// Why a sweep failed.
@@ -168,41 +209,34 @@ pub fn sweep(
         .num_threads(running.jobs)
         .build();
     let pool = pool.map_err(|error| SweepError::Internal(error.to_string()))?;
-    let done = AtomicU64::new(0);
-    let mended = Mutex::new(store.mended.clone());
+    let seen = running.seen;
+    seen.mended().extend(store.mended.iter().cloned());
+    let missing = pool.install(|| work.missing(&shard, running))?;
     pool.install(|| {
-        shard
-            .par_iter()
-            .try_for_each_init(Evaluator::default, |evaluator, chunk| {
+        missing.into_par_iter().try_for_each_init(
+            Evaluator::default,
+            |evaluator, (chunk, damage)| {
                 if running.stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let found = load(experiment, store, *chunk)?;
-                if matches!(found, Rows::Whole(_)) {
-                    return Ok(());
+                if let Some(done) = work.compute((chunk, damage), evaluator, running)? {
+                    (running.progress)(done);
                 }
-                let Some(rows) = work.compute(*chunk, evaluator, running)? else {
-                    return Ok(());
-                };
-                if let Rows::Damaged(damage) = found {
-                    let mut mended = mended.lock().unwrap_or_else(PoisonError::into_inner);
-                    mended.push(damage);
-                }
-                (running.progress)(done.fetch_add(rows, Ordering::Relaxed) + rows);
                 Ok::<(), SweepError>(())
-            })
+            },
+        )
     })?;
     let (tables, damaged) = pool.install(|| work.load_all(&chunks))?;
     let there = tables.len();
     let complete = there == chunks.len();
-    let mut mended = mended.into_inner().unwrap_or_else(PoisonError::into_inner);
     if complete {
-        mended.extend(work.write_results(tables)?);
+        work.write_results(tables, running)?;
     }
+    let mut mended = seen.mended().clone();
     // Threads come upon damaged chunks in any order.
     mended.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(Report {
-        computed: done.into_inner(),
+        computed: seen.computed.load(Ordering::SeqCst),
         chunks: (there as u64, chunks.len() as u64),
         complete,
         stopped: running.stop.load(Ordering::Relaxed),
@@ -224,6 +258,30 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Those chunks that have to be computed, each with what is wrong with it if it is there; fewer if a stop was requested.
+    fn missing(
+        &self,
+        chunks: &[Chunk],
+        running: &Running<'_>,
+    ) -> Result<Vec<(Chunk, Option<Damage>)>, StoreError> {
+        let look = |chunk: &Chunk| -> Result<Option<(Chunk, Option<Damage>)>, StoreError> {
+            if running.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            Ok(match load(self.experiment, self.store, *chunk)? {
+                Rows::Whole(_) => {
+                    running.seen.whole.fetch_add(1, Ordering::SeqCst);
+                    None
+                }
+                Rows::Damaged(damage) => Some((*chunk, Some(damage))),
+                Rows::Absent => Some((*chunk, None)),
+            })
+        };
+        let found = chunks.par_iter();
+        let found = found.filter_map(|chunk| look(chunk).transpose());
+        found.collect()
+    }
+
     /// The chunks that are whole, in their order, and what is wrong with those that are not.
     fn load_all(&self, chunks: &[Chunk]) -> Result<(Vec<Table>, Vec<Damage>), StoreError> {
         let found = chunks.par_iter();
@@ -240,10 +298,11 @@ impl Work<'_> {
         Ok((tables, damaged))
     }
 
-    /// Computes and writes a chunk; the number of its sets, or `None` if a stop was requested.
+    /// Computes and writes a chunk, which is missing or damaged; how many sets were computed in all, or `None` if a stop was
+    /// requested.
     fn compute(
         &self,
-        chunk: Chunk,
+        (chunk, damage): (Chunk, Option<Damage>),
         evaluator: &mut Evaluator,
         running: &Running<'_>,
     ) -> Result<Option<u64>, SweepError> {
@@ -278,7 +337,8 @@ impl Work<'_> {
         let bytes = self.bytes(&table)?;
         let _writing = running.writing.read();
         self.store.write(&chunk.name(), &bytes)?;
-        Ok(Some(table.rows() as u64))
+        // Not without the file.
+        Ok(Some(running.seen.wrote(table.rows() as u64, damage)))
     }
 
     fn bytes(&self, table: &Table) -> Result<Vec<u8>, SweepError> {
@@ -286,8 +346,8 @@ impl Work<'_> {
         bytes.map_err(|error| SweepError::Internal(error.to_string()))
     }
 
-    /// Writes all chunks as one table, and what follows from it; returns what was there and differed.
-    fn write_results(&self, chunks: Vec<Table>) -> Result<Vec<Damage>, SweepError> {
+    /// Writes all chunks as one table, and what follows from it.
+    fn write_results(&self, chunks: Vec<Table>, running: &Running<'_>) -> Result<(), SweepError> {
         let mut table = Table::new(Width::of(self.asked));
         chunks.into_iter().for_each(|chunk| table.append(chunk));
         let summary = Summary::new(self.experiment, self.points, self.asked, &table);
@@ -307,13 +367,14 @@ impl Work<'_> {
             let charts = charts::of_sweep(&self.experiment.name, x, &summary).into_iter();
             files.extend(charts.map(|(name, chart)| (name, chart.to_svg().into_bytes())));
         }
-        let mut damaged = Vec::new();
         for (name, bytes) in files {
             let what = "it is not what the chunks give";
-            damaged.extend(self.store.renew(&name, &bytes, what)?);
+            let _writing = running.writing.read();
+            let damaged = self.store.renew(&name, &bytes, what)?;
+            running.seen.mended().extend(damaged);
         }
         self.store.sweep_temporaries()?;
-        Ok(damaged)
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::sys::sched::{enter_real_time, own_tid};
 use crate::sys::timer::SignalTimer;
+use std::fmt;
 use std::io;
 use std::thread;
 use vestal_statistics::{Histogram, Summary};
@@ -73,6 +74,15 @@ impl MonitorChoice {
         Self {
             failed: Some(error.to_string()),
             ..Self::default()
+        }
+    }
+
+    /// The same, where the manager could not be tried out any further.
+    pub(crate) fn refused(self, error: &impl fmt::Display) -> Self {
+        Self {
+            failed: Some(error.to_string()),
+            is_manager: false,
+            ..self
         }
     }
 
@@ -228,6 +238,13 @@ mod tests {
         let choice = MonitorChoice::failed(&io::Error::other("no timer"));
         assert_eq!(choice.monitor(), Monitor::Perf);
         assert_eq!(choice.failed.as_deref(), Some("no timer"));
+        // Also in its second part, of the cheaper one alone.
+        let (perf, manager) = (cost(Monitor::Perf, 20_000), cost(Monitor::Manager, 9_000));
+        let cheaper = MonitorChoice::of(perf, manager);
+        assert_eq!(cheaper.monitor(), Monitor::Manager);
+        let choice = cheaper.refused(&io::Error::other("no timer"));
+        assert_eq!(choice.monitor(), Monitor::Perf);
+        assert!(choice.failed.is_some_and(|why| why.contains("no timer")));
     }
 
     #[test]

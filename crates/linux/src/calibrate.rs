@@ -2,6 +2,7 @@
 
 use crate::armed::Armed;
 use crate::monitor::Monitor;
+use crate::scarce::{Resource, making};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::ManagerSignals;
@@ -78,21 +79,36 @@ pub fn calibrate(
     let (burner_priority, observer_priority) = priorities;
     let observer = {
         let trial = Arc::clone(&trial);
-        thread::spawn(move || observe(&trial, (monitor, pace), cpu, observer_priority))
+        spawned(move || observe(&trial, (monitor, pace), cpu, observer_priority))?
     };
     let burner = {
         let trial = Arc::clone(&trial);
-        thread::spawn(move || {
+        spawned(move || {
             let outcome = burn_trials(&trial, monitor, cpu, burner_priority);
             trial.ended.store(1, Ordering::SeqCst);
             outcome
         })
     };
     let panicked = || io::Error::other("a thread of the calibration panicked");
-    let burned = burner.join().map_err(|_| panicked())?;
+    let burned = match burner {
+        Ok(burner) => burner.join().map_err(|_| panicked())?,
+        Err(error) => {
+            // Who looks waits for it.
+            trial.ended.store(1, Ordering::SeqCst);
+            Err(error)
+        }
+    };
     let observed = observer.join().map_err(|_| panicked())?;
     burned?;
     observed
+}
+
+/// A thread of a trial.
+fn spawned<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<thread::JoinHandle<T>> {
+    let thread = thread::Builder::new().name("vestal-trial".to_owned());
+    thread.spawn(work).map_err(making(Resource::Thread))
 }
 
 fn observe(

@@ -275,7 +275,7 @@ fn demote(tid: Tid) {
 impl Cpu {
     /// With these tasks and terms, in a run of its own.
     pub(crate) fn in_test(tasks: Vec<crate::task::TaskShared>, terms: Terms) -> Self {
-        let run = Arc::new(Run::new(&crate::Config::new()));
+        let run = Arc::new(Run::new(&crate::Config::new(), None));
         Self::new(&run, Tasks::new(tasks), Processor(0), terms)
     }
 }

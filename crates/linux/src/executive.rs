@@ -204,7 +204,7 @@ impl Executive {
         let (_alone, mut plan) = (Alone::claim()?, self.prepare(&rights)?);
         let processors = plan.cpus.iter().map(|cpu| cpu.processor);
         let processors = processors.chain(plan.beside.dispatcher);
-        self.check_marker()?;
+        let marker = self.marker()?;
         let _locks = CpuLock::claim_all(processors).map_err(no_cpu)?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
@@ -231,7 +231,8 @@ impl Executive {
                 .for_each(|numbers| numbers.push(Vec::new()));
         }
         let frames = self.frames.take();
-        let launch = self.launch(plan, calibrations, clock_skew);
+        let mut launch = self.launch(plan, calibrations, clock_skew);
+        launch.marker = marker;
         match frames {
             Some(frames) => frames::execute(launch, frames, span),
             None => launch.execute(span),
@@ -311,6 +312,7 @@ impl Executive {
             plan,
             cpus: self.cpus.into_iter().zip(self.bodies).collect(),
             recording: self.recording,
+            marker: None,
             calibrations,
             clock_skew,
             #[cfg(feature = "real")]
@@ -327,16 +329,16 @@ impl Executive {
             .map_err(RunError::system("lock the process's memory"))
     }
 
-    /// Whether the kernel's trace can be told of jobs, if it is to be.
-    fn check_marker(&self) -> Result<(), RunError> {
+    /// Where the kernel's trace is told of jobs, if it is to be.
+    fn marker(&self) -> Result<Option<Marker>, RunError> {
         let Some(path) = &self.config.trace_marker else {
-            return Ok(());
+            return Ok(None);
         };
         let refused = |source| RunError::NoTraceMarker {
             path: path.clone(),
             source,
         };
-        Marker::open(path).map(drop).map_err(refused)
+        Marker::open(path).map(Some).map_err(refused)
     }
 
     /// Gives a CPU whose lock is held the cheaper monitor, if it may be another one than was asked for, and finds what is used up no later.
@@ -355,9 +357,16 @@ impl Executive {
         if choice.is_manager {
             let (perf, manager) = (self.late(cpu)?, choice.monitor());
             cpu.monitor = manager;
-            let late = self.late(cpu)?;
-            choice = choice.if_as_sharp((perf.p99, late.p99), TOLERANCE_MIN.as_nanos());
-            cpu.calibrated = Some(if choice.is_manager { late } else { perf });
+            // Who cannot be tried out is not taken, and nobody asked for it.
+            (choice, cpu.calibrated) = match self.late(cpu) {
+                Ok(late) => {
+                    let tolerated = TOLERANCE_MIN.as_nanos();
+                    let choice = choice.if_as_sharp((perf.p99, late.p99), tolerated);
+                    let taken = if choice.is_manager { late } else { perf };
+                    (choice, Some(taken))
+                }
+                Err(error) => (choice.refused(&error), Some(perf)),
+            };
         }
         cpu.monitor = choice.monitor();
         cpu.choice = Some(choice);

@@ -14,6 +14,7 @@ use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
+use crate::marker::Marker;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{BesidePlan, CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
@@ -45,6 +46,8 @@ pub(crate) struct Launch {
     pub(crate) plan: RunPlan,
     pub(crate) cpus: Vec<(CpuTasks, Vec<Bodies>)>,
     pub(crate) recording: Option<Recording>,
+    /// Where the kernel's trace is told of jobs, if it is.
+    pub(crate) marker: Option<Marker>,
     /// By CPU: what was tried out.
     pub(crate) calibrations: Vec<Calibration>,
     /// By how much the clocks of the processors differ.
@@ -85,7 +88,7 @@ impl Launch {
         let tolerance = tolerance(&self.config, granularity);
         let schedulers = self.cpus.iter().map(|(cpu, _)| cpu.decide_with(tolerance));
         let schedulers: Vec<RunScheduler> = schedulers.collect::<Result<_, _>>()?;
-        let run = Arc::new(Run::new(&self.config));
+        let run = Arc::new(Run::new(&self.config, self.marker.take()));
         let scopes = self.scopes();
         let recording = self.recording.take();
         let ring_records = recording.as_ref().map(|recording| recording.ring_records);

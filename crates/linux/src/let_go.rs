@@ -96,7 +96,7 @@ mod tests {
             phase,
         });
         let waiting: Vec<Waiting<'_>> = waiting.collect();
-        let run = Run::new(&crate::Config::new());
+        let run = Run::new(&crate::Config::new(), None);
         let_go_by(&run, &waiting, Duration::from_millis(100), clocks);
         assert!(phases.iter().all(goes));
         let late = readers.into_iter().map(|mut reader| {

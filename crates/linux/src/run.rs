@@ -36,17 +36,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, marker: Option<Marker>) -> Self {
         Self {
             ends_at_once: config.termination == Termination::Immediate,
             epoch: Latest::default(),
             end: Latest::default(),
             watchdog: Account::default(),
-            // It could be opened when the run was asked for.
-            marker: config
-                .trace_marker
-                .as_deref()
-                .and_then(|path| Marker::open(path).ok()),
+            marker,
             threads: OnceLock::new(),
             stop: Stop::default(),
         }

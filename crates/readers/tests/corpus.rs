@@ -94,3 +94,31 @@ fn every_reader_has_a_target_a_corpus_and_an_entry_in_the_manifest() {
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
     }
 }
+
+/// Seconds that each target ran in all, at least, before a version has its record.
+const RAN_MIN: u64 = 60;
+
+/// What ran without a finding is on record by target and commit, in whole rows that `scripts/fuzz.sh` can add to.
+#[test]
+fn every_target_ran_for_a_minute_on_record() {
+    let page = fs::read_to_string(fuzz().join("../docs/fuzz.md")).unwrap();
+    let (_, table) = page.split_once("|---|--:|--:|---|\n").unwrap();
+    let mut ran = std::collections::BTreeMap::new();
+    let mut rows = BTreeSet::new();
+    for line in table.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let ["", target, seconds, inputs, commit, ""] = cells[..] else {
+            panic!("{line}");
+        };
+        assert!(READERS.iter().any(|reader| reader.name == target), "{line}");
+        assert!(rows.insert((target, commit)), "{line} stands there twice");
+        let is_hex = |c: char| c.is_ascii_hexdigit();
+        assert!(commit.len() == 12 && commit.chars().all(is_hex), "{line}");
+        assert!(inputs.parse::<u64>().unwrap() > 0, "{line}");
+        *ran.entry(target).or_insert(0) += seconds.parse::<u64>().unwrap();
+    }
+    for reader in READERS {
+        let seconds = ran.get(reader.name).copied().unwrap_or(0);
+        assert!(seconds >= RAN_MIN, "{} ran for {seconds} s", reader.name);
+    }
+}

@@ -41,16 +41,17 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
     if interrupt::asked() {
         return Err(interrupted().with_help("what was measured until then is not enough"));
     }
+    interrupt::watch()?;
     let bounded = interrupt::bounded(output.last_words(interrupted()));
     let choices = choices(registry(), (&set, &args.file), &source, output)?;
-    let _told = bounded.told();
+    let exit = Exit::holds(choices.iter().any(|choice| choice.schedulable));
+    let _told = bounded.told(exit);
     output.human(&format!(
         "{}\nmargin: the largest factor on all of them; scaling: the largest on execution times if nothing cost anything\n\n",
         source.in_words()
     ));
     output.human(&table(&choices, output));
     output.human(&conclusion(&choices, args, output));
-    let exit = Exit::holds(choices.iter().any(|choice| choice.schedulable));
     output.json(&Advice {
         format: Format::V1,
         file: shown(&args.file),

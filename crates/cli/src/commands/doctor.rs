@@ -89,7 +89,9 @@ fn show(text: &mut String, finding: &Finding, painter: Painter, width: usize) {
     let word = style.map_or(word.clone(), |style| painter.paint(style, &word));
     let indent = 2 + STATE_WIDTH + TITLE_WIDTH;
     let found = wrapped(&format!("{} [{basis}]", finding.found), indent, width);
-    let _ = writeln!(text, "  {word}{:TITLE_WIDTH$}{found}", finding.title);
+    // A long title stands closer to what was found, but apart from it.
+    let title = format!("{} ", finding.title);
+    let _ = writeln!(text, "  {word}{title:TITLE_WIDTH$}{found}");
     if finding.state == State::Good {
         return;
     }
@@ -181,6 +183,18 @@ mod tests {
             findings,
             measured: None,
         }
+    }
+
+    #[test]
+    fn a_long_title_stands_apart_from_what_was_found() {
+        let long = Finding {
+            title: "budgets monitored by manager".to_owned(),
+            ..finding(State::Good, None)
+        };
+        assert!(long.title.len() > TITLE_WIDTH);
+        let mut text = String::new();
+        show(&mut text, &long, Painter { colour: false }, 100);
+        assert!(text.contains("by manager powersave [read]"), "{text}");
     }
 
     #[test]

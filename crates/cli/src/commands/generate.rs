@@ -6,9 +6,8 @@ use crate::interrupt;
 use crate::names;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::whole::unbroken;
+use crate::whole::{self, unbroken};
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,12 +157,7 @@ fn help_with_name(failure: Failure, error: &ParameterError) -> Failure {
 
 /// Writes a file that did not exist: a set that may still be needed is never replaced.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
+    whole::write_new(path, text.as_bytes()).map_err(|error| {
         Failure::written(format!("write {}", path.display()), None, &error)
             .with_help("existing files are not replaced: name a new directory, or remove the file")
     })

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::registry::registry;
 use crate::session::Session;
 use crate::table;
-use crate::whole::unbroken;
+use crate::whole::{self, unbroken};
 use std::path::Path;
 use std::sync::Arc;
 use vestal_experiment::figure::counted::{self, Counted};
@@ -19,7 +19,7 @@ use vestal_experiment::figure::grid::{self, Grid};
 use vestal_experiment::figure::kept::{ANSWERS, Kept};
 use vestal_experiment::figure::{self, Figure, across};
 use vestal_experiment::table::Table;
-use vestal_experiment::{Question, Shard, Summary};
+use vestal_experiment::{Question, Shard, Store, Summary};
 use vestal_result::Format;
 use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
 use vestal_trace::Dispatch;
@@ -85,7 +85,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let command = format!("vestal reproduce {what}{quick} -o DIR");
     let index = figure::index(&outcomes, &command, VERSION);
     write(directory, "index.md", &index)?;
-    let _told = bounded.told();
+    let _told = bounded.told(Exit::Holds);
     output.human(&page(&outcomes, directory, output));
     output.json(&document(outcomes, directory))?;
     Ok(Exit::Holds)
@@ -146,7 +146,8 @@ const CLAIMS: &str = "claims.md";
 /// Writes a file into a directory, which is made if it is not there.
 fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
-    unbroken(|| std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text)))
+    std::fs::create_dir_all(directory)
+        .and_then(|()| whole::write(&path, text.as_bytes()))
         .map_err(|error| Failure::written(format!("write {}", path.display()), None, &error))
 }
 
@@ -240,7 +241,7 @@ fn one(
     let asked = Asked {
         experiment: &prepared.experiment,
         questions: &prepared.questions,
-        computed: Arc::default(),
+        seen: Arc::default(),
     };
     let store = asked.open(&directory.join(figure.name), true)?;
     let report = asked.run(&store, Shard::ALL, args.jobs.unwrap_or(0), output)?;
@@ -252,20 +253,19 @@ fn one(
     let questions = prepared.questions.iter().map(Question::label).collect();
     let by = (command, VERSION);
     if let Some(kept) = Kept::of(by, prepared.experiment.sets, questions, &table) {
-        store
-            .write(ANSWERS, kept.to_text().as_bytes())
-            .map_err(sweep::store_failure)?;
+        put(&store, ANSWERS, &kept.to_text())?;
     }
     for (name, chart) in figure.charts(&summary) {
-        store
-            .write(&name, chart.to_svg().as_bytes())
-            .map_err(sweep::store_failure)?;
+        put(&store, &name, &chart.to_svg())?;
     }
     let outcome = figure::outcome(figure, &prepared, &summary, command, VERSION);
-    store
-        .write(CLAIMS, outcome.page.as_bytes())
-        .map_err(sweep::store_failure)?;
+    put(&store, CLAIMS, &outcome.page)?;
     Ok((outcome, summary))
+}
+
+/// Writes a file of a result directory, which a stop does not break off.
+fn put(store: &Store, name: &str, text: &str) -> Result<(), Failure> {
+    unbroken(|| store.write(name, text.as_bytes())).map_err(sweep::store_failure)
 }
 
 fn summary(prepared: &figure::Prepared<'_>, table: &Table) -> Summary {

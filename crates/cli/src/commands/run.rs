@@ -1,8 +1,9 @@
 //! `vestal run FILE --policy P`: the task set on this machine's CPUs, for real.
 
 use crate::args::RunArgs;
-use crate::commands::simulate::beside;
+use crate::commands::simulate::exit_beside;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::output::{Output, Style};
 use crate::real::{self, Barrier, Clock, Mechanism, Monitor, RealDevice, RealRun, Settings, Storm};
 use crate::registry::{check_native, find_policy, registry};
@@ -28,10 +29,16 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let session = Session::open(registry(), &args.world, "run", output)?;
     check_mechanism(&session, &settings)?;
     let run = real::execute(&session, &settings, &args.traces, output)?;
+    let found = exit(run.result.broken(), args.tolerate_stolen_time);
+    let found = exit_beside(run.unwritten.as_ref(), found);
+    // Nothing runs any more, and nobody may read what is said.
+    let _told = interrupt::told(found);
     show(&run, &session, output);
     output.json(&run.result.run)?;
-    let found = exit(run.result.broken(), args.tolerate_stolen_time);
-    Ok(beside(run.unwritten.as_ref(), found, output))
+    if let Some(failure) = &run.unwritten {
+        output.complaint(failure);
+    }
+    Ok(found)
 }
 
 /// What a run came to: what was guaranteed and did not come beats that of which this is not decided.

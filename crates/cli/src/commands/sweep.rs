@@ -9,17 +9,16 @@ use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::registry::{no_test, registry};
-use crate::whole::WRITING;
-use std::fs::{DirEntry, File};
+use crate::whole;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_experiment::checksum;
 use vestal_experiment::costs::Costs;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
-    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
-    StoreError, SweepError,
+    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Seen, Shard,
+    Store, StoreError, SweepError,
 };
 use vestal_result::Format;
 use vestal_result::files::{Regenerated, Swept};
@@ -45,17 +44,18 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let asked = Asked {
         experiment: &experiment,
         questions: &questions,
-        computed: Arc::default(),
+        seen: Arc::default(),
     };
     // A shard goes on with what others have begun; that is what the directory is shared for.
     let resume = args.resume || shard != Shard::ALL;
     let store = asked.open(&args.directory, resume)?;
-    let bounded = interrupt::bounded(asked.last_words(&store, args, shard, output));
+    let bounded = interrupt::bounded(asked.last_words(args, shard, output));
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
-    let _told = bounded.told();
+    let exit = Exit::holds(!report.stopped);
+    let _told = bounded.told(exit);
     output.human(&page(&report, &experiment, args, shard));
     output.json(&swept(&experiment.name, &args.directory, &report))?;
-    Ok(Exit::holds(!report.stopped))
+    Ok(exit)
 }
 
 fn swept(experiment: &str, directory: &Path, report: &Report) -> Swept {
@@ -80,8 +80,8 @@ fn file_of(damage: &Damage) -> String {
 pub(crate) struct Asked<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) questions: &'a [Question<'a>],
-    /// How many sets are done.
-    pub(crate) computed: Arc<AtomicU64>,
+    /// What was done until now.
+    pub(crate) seen: Arc<Seen>,
 }
 
 impl Asked<'_> {
@@ -100,29 +100,18 @@ impl Asked<'_> {
     /// What there is to say of a sweep that is ended in the middle of a set, when no chunk is being written any more.
     fn last_words(
         &self,
-        store: &Store,
         args: &SweepArgs,
         shard: Shard,
         output: &Output,
     ) -> impl FnOnce() -> Exit + Send + use<> {
         let (name, directory) = (self.experiment.name.clone(), args.directory.clone());
-        let (chunks, mended) = (store.path("chunks"), store.mended.clone());
         let chunks_total =
             self.experiment.points().len() as u64 * u64::from(self.experiment.chunks_per_point());
-        let (computed, output) = (Arc::clone(&self.computed), output.again());
+        let (seen, output) = (Arc::clone(&self.seen), output.again());
         move || {
-            let names = std::fs::read_dir(chunks).into_iter().flatten().flatten();
-            let is_hidden = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with('.');
-            let there = names.filter(|entry| !is_hidden(entry)).count() as u64;
-            let report = Report {
-                computed: computed.load(Ordering::Relaxed),
-                chunks: (there, chunks_total),
-                complete: false,
-                stopped: true,
-                mended,
-                damaged: Vec::new(),
-            };
+            let report = seen.report(chunks_total);
             let output = output();
+            warn_of(&report, &output);
             output.human(&rest(&report, &name, shard));
             let _said = output.json(&swept(&name, &directory, &report));
             Exit::DoesNotHold
@@ -150,24 +139,27 @@ impl Asked<'_> {
                 shard,
                 jobs,
                 stop,
-                writing: &WRITING,
-                progress: &|done| {
-                    progress.at(done);
-                    self.computed.fetch_max(done, Ordering::Relaxed);
-                },
+                writing: whole::writing(),
+                seen: &self.seen,
+                progress: &|done| progress.at(done),
             },
         );
         drop(progress);
         let report = report.map_err(sweep_failure)?;
-        for damage in &report.mended {
-            output.warning(&format!("{damage}; it was made anew"));
-        }
-        for damage in &report.damaged {
-            output.warning(&format!(
-                "{damage}; --resume makes it anew in its shard, or without --shard"
-            ));
-        }
+        warn_of(&report, output);
         Ok(report)
+    }
+}
+
+/// Says what was damaged.
+fn warn_of(report: &Report, output: &Output) {
+    for damage in &report.mended {
+        output.warning(&format!("{damage}; it was made anew"));
+    }
+    for damage in &report.damaged {
+        output.warning(&format!(
+            "{damage}; --resume makes it anew in its shard, or without --shard"
+        ));
     }
 }
 

@@ -4,7 +4,7 @@ use super::costs::cost;
 use super::devices::{self, Devices};
 use super::interrupts::{self, Counters};
 use super::machine::machine_lines;
-use super::{RealRun, Settings, cpus, frames, memory, outcome, pace};
+use super::{RealRun, Settings, cpus, frames, memory, outcome, pace, periods};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -63,10 +63,14 @@ pub(crate) fn execute(
     frames::check(session, settings)?;
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     check_clusters(session, is_managed).map_err(refused)?;
+    periods::check(session)?;
     memory::check(session)?;
     let devices = Devices::new(session, settings)?;
-    // From here on there may be files that a stop must not leave behind.
+    // From here on there may be files that a stop must not leave behind. As long as nothing runs it ends the process, also
+    // while arrays are filled, and while nobody reads a trace.
     interrupt::watch()?;
+    let bounded = interrupt::bounded(output.last_words(Failure::interrupted(what.as_str())));
+    let reserved = Reserved::new(traces)?;
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = cpus::with_devices(session, settings, &devices, &refused)?;
     if settings.marks {
@@ -75,11 +79,11 @@ pub(crate) fn execute(
         let marker = marker.map_err(|error| failure(session, missing(error)))?;
         executive = executive.marked(marker);
     }
+    drop(bounded);
     let files = Arc::new(Mutex::new(None));
     let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();
     if !traces.is_empty() || view.is_some() {
-        let reserved = Reserved::new(traces)?;
         let feed = view.as_ref().map(View::feed);
         executive = executive.recorded(recording(session, settings, reserved, &files, feed));
     }
@@ -184,15 +188,18 @@ fn recording(
     }
 }
 
-/// Measures what the mechanisms of real runs cost here.
+/// Measures what the mechanisms of real runs cost here; nothing if a stop was requested meanwhile.
 pub(crate) fn primitives(is_quick: bool, output: &Output) -> Result<Vec<Primitive>, Failure> {
     let (effort, seconds) = match is_quick {
         true => (Effort::Quick, 2),
         false => (Effort::Full, 4),
     };
     let progress = ClockProgress::start(output, "measuring", Duration::from_secs(seconds));
-    let measured = vestal_bench::primitives::measure(effort);
+    let measured = interrupt::unless_stopped(move || vestal_bench::primitives::measure(effort));
     drop(progress);
+    let Some(measured) = measured? else {
+        return Ok(Vec::new());
+    };
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
     let costs = measured.iter();
     Ok(costs.map(|it| cost(it.name, &it.cost)).collect())

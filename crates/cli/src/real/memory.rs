@@ -56,11 +56,15 @@ fn fit(arrays: &[(&str, u64)], found: Found, file: &str) -> Result<(), Failure> 
     let largest = largest.map_or("", |(name, _)| name);
     let smaller = format!("make `work` smaller, that of {largest} first, which is the largest");
     let what = format!("run {file}");
-    if let Some(available) = found.available.filter(|available| sum > *available) {
+    if let Some(available) = found
+        .available
+        .filter(|available| sum > available.saturating_sub(reserve(*available)))
+    {
         let why = format!(
-            "the arrays of its tasks (`work`) take {}, and the machine has {} left (MemAvailable in /proc/meminfo)",
+            "the arrays of its tasks (`work`) take {}, and the machine has {} left (MemAvailable in /proc/meminfo), of which {} are for what else is locked, stacks and records, and for other processes",
             mebibytes(sum.div_ceil(MEBIBYTE)),
-            mebibytes(available / MEBIBYTE)
+            mebibytes(available / MEBIBYTE),
+            mebibytes(reserve(available) / MEBIBYTE)
         );
         return Err(Failure::machine(what, why).with_help(smaller));
     }
@@ -79,6 +83,14 @@ fn fit(arrays: &[(&str, u64)], found: Found, file: &str) -> Result<(), Failure> 
 }
 
 const MEBIBYTE: u64 = 1 << 20;
+
+/// What arrays leave of the memory that there is: a run locks the stacks of its threads, records and notes besides, for
+/// hundreds of tasks some dozens of MiB, and what is mapped already.
+const RESERVE_MIN: u64 = 256 * MEBIBYTE;
+
+fn reserve(available: u64) -> u64 {
+    RESERVE_MIN.max(available / 16)
+}
 
 fn mebibytes(count: u64) -> String {
     format!("{count} MiB")
@@ -104,10 +116,21 @@ mod tests {
             assert!(failure.help[0].contains("large"), "{:?}", failure.help);
             Some(failure.why)
         };
-        assert_eq!(message(4 * GIBIBYTE - 1024, found), None);
-        let why = message(4 * GIBIBYTE - 1023, found).unwrap();
-        assert!(why.contains("take 4097 MiB"), "{why}");
-        assert!(why.contains("has 4096 MiB left"), "{why}");
+        let most = 4 * GIBIBYTE - 256 * MEBIBYTE;
+        assert_eq!(message(most - 1024, found), None);
+        let why = message(most - 1023, found).unwrap();
+        assert!(why.contains("take 3841 MiB"), "{why}");
+        assert!(
+            why.contains("has 4096 MiB left") && why.contains("of which 256 MiB"),
+            "{why}"
+        );
+        // Of a larger machine more is left: arrays of all that there is are never taken.
+        let large = Found {
+            available: Some(64 * GIBIBYTE),
+            ..found
+        };
+        assert_eq!(message(60 * GIBIBYTE - 1024, large), None);
+        assert!(message(60 * GIBIBYTE - 1023, large).is_some());
         // Each alone would fit, and a sum that no number holds does not.
         assert!(message(u64::MAX, found).is_some());
         // What is not known refuses nothing.

@@ -42,6 +42,8 @@ mod pace;
 #[cfg(target_os = "linux")]
 mod parts;
 #[cfg(target_os = "linux")]
+mod periods;
+#[cfg(target_os = "linux")]
 mod share;
 #[cfg(target_os = "linux")]
 mod shares;

@@ -1,8 +1,12 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
+#[cfg(target_os = "linux")]
+use super::behind::Behind;
+use super::behind::Rest;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::input::shown;
+use crate::interrupt;
 use crate::output::{Output, said_meanwhile};
 use crate::place;
 use crate::whole::Unfinished;
@@ -54,7 +58,8 @@ pub(crate) struct TraceFiles {
     said: Vec<bool>,
     /// Since they were flushed.
     flushed: Stopwatch,
-    flush_after: Duration,
+    /// Of each file the rest that a thread of its own writes, if one does.
+    rests: Vec<Option<Rest>>,
     /// How many records came since somebody looked at the clock.
     unlooked: u32,
 }
@@ -96,37 +101,56 @@ impl Reserved {
     /// # Errors
     /// What could not be written; no file is left then.
     fn begin(self, header: &Header) -> io::Result<TraceFiles> {
-        self.begin_each(|sink, format, file| {
+        self.begin_each(|sink, (format, _), file| {
+            let file = BufWriter::with_capacity(BUFFER_BYTES, file);
             sink.add(writer(format, header, Options::default(), file)?);
-            Ok(())
+            Ok(None)
         })
     }
 
-    /// Writes the header of what goes on already: a file in which it finds no place is said, and ends nothing.
+    /// Writes the header of what goes on already, and must not wait for whoever reads a file: one that finds no place is said,
+    /// and ends nothing.
     #[cfg(target_os = "linux")]
     pub(crate) fn begin_or_fail(self, header: &Header) -> TraceFiles {
-        let begun = self.begin_each(|sink, format, file| {
-            match writer(format, header, Options::default(), file) {
-                Ok(writer) => sink.add(writer),
-                Err(error) => sink.add_failed(error),
+        let begun = self.begin_each(|sink, (format, is_plain), file| {
+            let opened = match is_plain {
+                true => Ok((Box::new(file) as Box<dyn io::Write + Send>, None)),
+                false => Behind::start(file).map(|(behind, rest)| {
+                    (Box::new(behind) as Box<dyn io::Write + Send>, Some(rest))
+                }),
+            };
+            let begun = opened.and_then(|(out, rest)| {
+                let out = BufWriter::with_capacity(BUFFER_BYTES, out);
+                Ok((writer(format, header, Options::default(), out)?, rest))
+            });
+            match begun {
+                Ok((writer, rest)) => {
+                    sink.add(writer);
+                    Ok(rest)
+                }
+                Err(error) => {
+                    sink.add_failed(error);
+                    Ok(None)
+                }
             }
-            Ok(())
         });
         let mut traces = begun.unwrap_or_else(|_: io::Error| TraceFiles::none());
         traces.say_failures();
         traces
     }
 
+    /// `add` is told the format of each, and whether it is a plain file.
     fn begin_each(
         self,
-        mut add: impl FnMut(&mut WriterSink, Format, BufWriter<File>) -> io::Result<()>,
+        mut add: impl FnMut(&mut WriterSink, (Format, bool), File) -> io::Result<Option<Rest>>,
     ) -> io::Result<TraceFiles> {
         let mut traces = TraceFiles::none();
         for (unfinished, format, file) in self.0 {
+            let is_plain = unfinished.is_plain();
             traces.files.push(unfinished);
             traces.said.push(false);
-            let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-            add(&mut traces.sink, format, file)?;
+            let rest = add(&mut traces.sink, (format, is_plain), file)?;
+            traces.rests.push(rest);
         }
         Ok(traces)
     }
@@ -139,7 +163,7 @@ impl TraceFiles {
             files: Vec::new(),
             said: Vec::new(),
             flushed: Stopwatch::start(),
-            flush_after: FLUSHED_EACH,
+            rests: Vec::new(),
             unlooked: 0,
         }
     }
@@ -160,7 +184,12 @@ impl TraceFiles {
     /// Flushes them if it is time to.
     pub(crate) fn keep_up(&mut self) {
         self.unlooked = 0;
-        if self.flushed.elapsed() >= self.flush_after {
+        self.flush_after(self.flushed.elapsed());
+    }
+
+    /// So long after they were flushed.
+    fn flush_after(&mut self, since: Duration) {
+        if since >= FLUSHED_EACH {
             self.flushed = Stopwatch::start();
             if !self.sink.flush() {
                 self.say_failures();
@@ -188,9 +217,16 @@ impl TraceFiles {
     /// the first: such a trace does not get its name, and what there is of it is kept.
     #[must_use]
     pub(crate) fn finish(self, output: &Output) -> Option<Failure> {
-        let Self { sink, files, .. } = self;
+        let Self {
+            sink, files, rests, ..
+        } = self;
         let mut failure = None;
-        for (file, written) in files.into_iter().zip(sink.finish()) {
+        let ended = files.into_iter().zip(rests).zip(sink.finish());
+        for ((file, rest), written) in ended {
+            let written = written.and_then(|()| match rest {
+                Some(rest) => rest.wait(interrupt::asked),
+                None => Ok(()),
+            });
             let name = shown(file.path());
             let found = match written {
                 Err(error) => unwritten(file, &error),
@@ -303,11 +339,9 @@ mod tests {
             traces.put(end());
         }
         // As long as it is not time for it.
-        traces.flush_after = Duration::MAX;
-        traces.keep_up();
+        traces.flush_after(FLUSHED_EACH - Duration::from_nanos(1));
         assert_eq!(written(), 0);
-        traces.flush_after = Duration::ZERO;
-        traces.keep_up();
+        traces.flush_after(FLUSHED_EACH);
         assert_eq!(written(), 3);
         drop(traces);
         fs::remove_dir_all(&folder).unwrap();

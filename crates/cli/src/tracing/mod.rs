@@ -1,6 +1,11 @@
 //! Traces of simulated and real runs: what stands in their header, who writes them, and to which
 //! files.
 
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "only real runs have traces written so")
+)]
+mod behind;
 mod files;
 mod simulated;
 

@@ -111,23 +111,38 @@ fn what_no_real_run_can_have_is_refused_before_it_begins() {
              [[task]]\nname = \"other\"\ncriticality = \"LO\"\nperiod = 1000000000\nwcet = {{ LO = 1 }}\nwork = \"array:1KiB\"\n"
         )
     };
-    for (period, work, exit, expected) in [
+    let served = |period: &str| {
+        let server = format!(
+            "[[server]]\nname = \"served\"\nkind = \"deferrable\"\nperiod = {period}\ncapacity = 10\ntasks = [\"one\", \"other\"]\n"
+        );
+        // The array is not there before that is known.
+        set("1000000", "array:1024GiB") + &server
+    };
+    for (policy, text, exit, expected) in [
         (
-            "49999",
-            "spin",
+            "rms",
+            set("49999", "spin"),
             2,
             "one: its period of 49999 ns is below the granularity",
         ),
         (
-            "1000000",
-            "array:1024GiB",
+            "hsf",
+            served("49999"),
+            2,
+            "served: its period of 49999 ns is below the granularity",
+        ),
+        (
+            "rms",
+            set("1000000", "array:1024GiB"),
             3,
             "MemAvailable in /proc/meminfo",
         ),
+        // Only who has servers.
+        ("hsf", served("1000000"), 3, "MemAvailable in /proc/meminfo"),
     ] {
-        let file = scratch.file("x.toml", &set(period, work));
+        let file = scratch.file("x.toml", &text);
         let file = file.to_str().unwrap();
-        let done = vestal(&["run", file, "--policy", "rms", "--for", "10ms"]);
+        let done = vestal(&["run", file, "--policy", policy, "--for", "10ms"]);
         assert_eq!(done.exit, exit, "{}", done.stderr);
         // Lines are broken to fit.
         let said = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -246,6 +246,7 @@ pub(super) fn computed(prepared: &Prepared<'_>, folder: &Folder) -> (Report, Sto
         jobs: 1,
         stop: &AtomicBool::new(false),
         writing: &std::sync::RwLock::new(()),
+        seen: &crate::Seen::default(),
         progress: &|_| (),
     };
     let report = sweep(&prepared.experiment, &prepared.questions, &store, &running).unwrap();

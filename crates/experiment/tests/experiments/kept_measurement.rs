@@ -3,7 +3,9 @@
 //! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
 
 use crate::kept::{docs, expect, expect_files, expect_part, parted};
-use crate::{kept_barriers, kept_cameras, kept_counts, kept_figures, kept_shares, kept_sleeps};
+use crate::{
+    kept_barriers, kept_cameras, kept_counts, kept_figures, kept_monitors, kept_shares, kept_sleeps,
+};
 use std::fs;
 use vestal_experiment::overhead::{Measurement, figures, page};
 
@@ -77,6 +79,7 @@ fn nobody_types_a_verdict_into_the_documentation() {
     let (head, _, rest) = parted(&overhead, BEGIN);
     let (between, _, rest) = parted(rest, kept_shares::BEGIN);
     let (before_barriers, _, rest) = parted(rest, kept_barriers::BEGIN);
+    let (before_monitors, _, rest) = parted(rest, kept_monitors::BEGIN);
     let (before_sleeps, _, rest) = parted(rest, kept_sleeps::BEGIN);
     let (before_cameras, _, tail) = parted(rest, kept_cameras::BEGIN);
     let experiments = read("experiments.md");
@@ -84,6 +87,7 @@ fn nobody_types_a_verdict_into_the_documentation() {
         head,
         between,
         before_barriers,
+        before_monitors,
         before_sleeps,
         before_cameras,
         tail,

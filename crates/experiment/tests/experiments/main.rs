@@ -7,6 +7,7 @@ mod kept_cameras;
 mod kept_counts;
 mod kept_figures;
 mod kept_measurement;
+mod kept_monitors;
 mod kept_shares;
 mod kept_sleeps;
 mod zss_share;

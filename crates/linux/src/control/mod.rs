@@ -26,6 +26,9 @@ use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Event, Instant, JobId, Level, Notice, Scheduler};
 use vestal_trace::{Edge, Mechanism, Record, What};
 
+/// So many changes of the mode in one round are marked; there are one or two.
+const MODES_A_ROUND: usize = 8;
+
 /// What a manager has in hand.
 pub(crate) struct Control<'a> {
     pub(crate) run: &'a Run,
@@ -36,6 +39,8 @@ pub(crate) struct Control<'a> {
     pub(crate) call: &'a Call,
     pub(crate) devices: &'a Devices,
     pub(crate) record: &'a mut ManagerRecord,
+    /// The modes of this round of which the kernel's trace was not told.
+    unmarked: [Option<Level>; MODES_A_ROUND],
     cpu: &'a Cpu,
 }
 
@@ -49,6 +54,7 @@ impl<'a> Control<'a> {
             call: &cpu.call,
             devices: &cpu.devices,
             record,
+            unmarked: [None; MODES_A_ROUND],
             cpu,
         }
     }
@@ -64,13 +70,23 @@ impl<'a> Control<'a> {
     }
 
     /// Says which mode it is.
-    pub(crate) fn set_mode(&self, mode: Level) {
+    pub(crate) fn set_mode(&mut self, mode: Level) {
         let before = self.cpu.mode.get();
         self.cpu.mode.set(mode.0);
-        if let Some(marker) = &self.cpu.run.marker
-            && before != mode.0
+        if before != mode.0
+            && let Some(free) = self.unmarked.iter_mut().find(|free| free.is_none())
         {
-            marker.mode(self.cpu.id, mode);
+            *free = Some(mode);
+        }
+    }
+
+    /// Tells the kernel's trace of the modes of this round. To be called when all that they bring is carried out, which a system
+    /// call would put off.
+    pub(crate) fn mark_modes(&mut self) {
+        for mode in self.unmarked.iter_mut().map_while(Option::take) {
+            if let Some(marker) = &self.cpu.run.marker {
+                marker.mode(self.cpu.id, mode);
+            }
         }
     }
 

@@ -238,6 +238,7 @@ impl<D: Driver> Rounds<'_, D> {
         let done = monotonic_nanos();
         control.span(driver.decider(), done, (decide, Edge::End));
         control.record.note_round(reason, done.saturating_sub(now));
+        control.mark_modes();
         Ok(())
     }
 }

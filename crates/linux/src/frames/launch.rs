@@ -57,7 +57,7 @@ pub(crate) fn execute(
     let overhead = frames.overhead(&launch.config);
     let spare = frames.spare(overhead, &launch.config);
     let scheduler = scheduler(&launch, &frames, overhead)?;
-    let run = Arc::new(Run::new(&launch.config));
+    let run = Arc::new(Run::new(&launch.config, launch.marker.take()));
     let recording = launch.recording.take();
     let ring_records = recording.as_ref().map(|recording| recording.ring_records);
     let begin = |recording: Recording| launch.begin(recording, overhead, &run);

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_run_that_has_not_begun_says_nothing() {
-        let run = Arc::new(Run::new(&crate::Config::new()));
+        let run = Arc::new(Run::new(&crate::Config::new(), None));
         let start = Start::of(Arc::clone(&run));
         assert_eq!(start.get(), None);
         let epoch = monotonic_nanos();

@@ -58,26 +58,28 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         check_length(&session)?;
     }
     let (result, unwritten) = run(&session, dispatch, &args.traces, output)?;
-    let _told = bounded.told();
+    let broken = result.run.jobs.missed_guaranteed + result.run.bursts.broken;
+    let exit = match result.run.cut {
+        Some(_) => Exit::Machine,
+        None => Exit::holds(broken == 0),
+    };
+    let exit = exit_beside(unwritten.as_ref(), exit);
+    let _told = bounded.told(exit);
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
-    let exit = match &result.run.cut {
-        Some(cut) => {
-            output.warning(&format!(
-                "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
-                 how many jobs of a task may wait",
-                short(cut.at_ns),
-                cut.why
-            ));
-            Exit::Machine
-        }
-        None => {
-            let broken = result.run.jobs.missed_guaranteed + result.run.bursts.broken;
-            Exit::holds(broken == 0)
-        }
-    };
-    Ok(beside(unwritten.as_ref(), exit, output))
+    if let Some(cut) = &result.run.cut {
+        output.warning(&format!(
+            "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
+             how many jobs of a task may wait",
+            short(cut.at_ns),
+            cut.why
+        ));
+    }
+    if let Some(failure) = &unwritten {
+        output.complaint(failure);
+    }
+    Ok(exit)
 }
 
 /// There is no result, and no trace.
@@ -85,16 +87,12 @@ pub(crate) fn interrupted(file: &Path) -> Failure {
     Failure::interrupted(format!("simulate {}", shown(file)))
 }
 
-/// Says why a trace could not be written, and exits for that where nothing else is wrong.
-pub(crate) fn beside(unwritten: Option<&Failure>, exit: Exit, output: &Output) -> Exit {
-    let Some(failure) = unwritten else {
-        return exit;
-    };
-    output.complaint(failure);
-    if exit == Exit::Holds {
-        return failure.exit;
+/// The exit code beside a trace that could not be written, which counts where nothing else is wrong.
+pub(crate) fn exit_beside(unwritten: Option<&Failure>, exit: Exit) -> Exit {
+    match unwritten {
+        Some(failure) if exit == Exit::Holds => failure.exit,
+        Some(_) | None => exit,
     }
-    exit
 }
 
 /// So many jobs are simulated without asking back: some minutes.

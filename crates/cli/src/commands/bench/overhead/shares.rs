@@ -53,11 +53,10 @@ pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
     let intervals = [plan.interval, plan.flight_interval].map(nanos);
     let head = Head::new(format, VERSION, real::machine(), (cpus.clone(), intervals));
     let mut series = Series::new(args.directory.as_deref(), &head, (plan, cpus.clone()))?;
-    let mut judge = Judge::new(registry());
-    series.run(&mut judge, output)?;
+    series.run(output)?;
     let table = Table::of(std::mem::take(&mut series.runs));
-    let extrapolated = extrapolated(&mut judge, &table, &plan, output)?;
-    let (mechanisms, alternatives) = asked(&mut judge, &table, (&plan, &cpus, args.quick), output)?;
+    let extrapolated = extrapolated(&table, plan, output)?;
+    let (mechanisms, alternatives) = asked(&table, (plan, &cpus, args.quick), output)?;
     let interrupted = interrupt::asked();
     let found = output::Found {
         table,
@@ -148,26 +147,33 @@ fn line(
     }
 }
 
-/// Shares on more CPUs, of every variant that was measured.
-fn extrapolated(
-    judge: &mut Judge<'_>,
-    table: &Table,
-    plan: &Plan,
-    output: &Output,
-) -> Result<Vec<ShareCell>, Failure> {
-    let failed = |why: String| Failure::bug("extrapolate shares", why);
+/// Shares on more CPUs, of every variant that was measured; none if a stop was requested meanwhile.
+fn extrapolated(table: &Table, plan: Plan, output: &Output) -> Result<Vec<ShareCell>, Failure> {
     let rates = VARIANTS.iter().filter_map(|variant| {
         let rates = Rates::of(table, variant)?;
         Some((variant, rates))
     });
     let rates: Vec<(&Variant, Rates)> = rates.collect();
+    let progress = Progress::new(output, "extrapolating", plan.reckoned().count() as u64);
+    // A simulation among these may take long.
+    let found = interrupt::unless_stopped(move || reckoned(&rates, &plan, &progress))?;
+    let cells = found.unwrap_or_else(|| Ok(Vec::new()));
+    cells.map_err(|why| Failure::bug("extrapolate shares", why))
+}
+
+/// The shares that follow from rates.
+fn reckoned(
+    rates: &[(&Variant, Rates)],
+    plan: &Plan,
+    progress: &Progress,
+) -> Result<Vec<ShareCell>, String> {
+    let mut judge = Judge::new(registry());
     let places: Vec<_> = plan.reckoned().collect();
-    let progress = Progress::new(output, "extrapolating", places.len() as u64);
     let mut cells = Vec::new();
     for (done, &place) in (1..).zip(&places) {
         let mut goes_on = || !interrupt::asked();
         let wanted = (plan.extrapolated_sets, Use::Simulations);
-        let sets = sets(judge, place, wanted, &mut goes_on).map_err(failed)?;
+        let sets = sets(&mut judge, place, wanted, &mut goes_on)?;
         for kind in Kind::ALL {
             let mut counted = Vec::new();
             for (seed, set) in (1..).zip(&sets) {
@@ -175,7 +181,7 @@ fn extrapolated(
                     return Ok(cells);
                 }
                 let found = events(registry(), kind, set, (seed, plan.interval));
-                counted.extend(found.map_err(failed)?);
+                counted.extend(found?);
             }
             if counted.is_empty() {
                 // No set of these is schedulable, or somebody stopped the search for one.
@@ -193,12 +199,10 @@ fn extrapolated(
 
 /// What each alternative costs as tests take it, and how many sets they accept with that.
 fn asked(
-    judge: &mut Judge<'_>,
     table: &Table,
-    (plan, cpus, is_quick): (&Plan, &[usize], bool),
+    (plan, cpus, is_quick): (Plan, &[usize], bool),
     output: &Output,
 ) -> Result<(Vec<Mechanism>, Vec<Alternative>), Failure> {
-    let failed = |why: String| Failure::bug("ask tests with overheads", why);
     if interrupt::asked() || plan.asked.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -207,7 +211,7 @@ fn asked(
     let progress = Progress::new(output, "mechanisms", count);
     let (mut mechanisms, mut rows) = (Vec::new(), Vec::new());
     for (done, variant) in (1..).zip(plan.asked_variants()) {
-        let Some(found) = cost(variant, &primitives, (plan, cpus), output)? else {
+        let Some(found) = cost(variant, &primitives, (&plan, cpus), output)? else {
             break;
         };
         match Asked::new(variant, &found) {
@@ -219,14 +223,20 @@ fn asked(
     }
     let total = plan.asked.len() as u64 * u64::from(plan.asked_sets);
     let progress = Progress::new(output, "asking tests", total);
-    let mut done = 0;
-    let mut goes_on = || {
-        done += 1;
-        progress.at(done);
-        !interrupt::asked()
-    };
-    let alternatives = alternatives(judge, (&rows, table), plan, &mut goes_on);
-    Ok((mechanisms, alternatives.map_err(failed)?))
+    let table = table.clone();
+    let answered = interrupt::unless_stopped(move || {
+        let mut done = 0;
+        let mut goes_on = || {
+            done += 1;
+            progress.at(done);
+            !interrupt::asked()
+        };
+        let mut judge = Judge::new(registry());
+        alternatives(&mut judge, (&rows, &table), &plan, &mut goes_on)
+    })?;
+    let answered = answered.unwrap_or_else(|| Ok(Vec::new()));
+    let answered = answered.map_err(|why| Failure::bug("ask tests with overheads", why))?;
+    Ok((mechanisms, answered))
 }
 
 /// What an alternative costs, in a run of a small set in which jobs overrun; `None`: a signal ended it.

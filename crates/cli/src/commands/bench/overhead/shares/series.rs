@@ -7,6 +7,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::real::{self, Settings, ShareRun};
+use crate::registry::registry;
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -83,14 +84,19 @@ impl Series {
     }
 
     /// Runs what is not there yet, until all is, or somebody stops it.
-    pub(super) fn run(&mut self, judge: &mut Judge<'_>, output: &Output) -> Result<(), Failure> {
+    pub(super) fn run(&mut self, output: &Output) -> Result<(), Failure> {
         let most = u16::try_from(self.cpus.len().max(1)).unwrap_or(u16::MAX);
-        let drawn = match self.plan.measurement {
-            Measurement::Shares | Measurement::Alternatives => {
-                self.unrelated(judge, most, output)?
-            }
-            Measurement::Pairs | Measurement::Growth => self.pairs(judge, most)?,
+        let (plan, places) = (self.plan, self.plan.places(most).count());
+        let progress = Progress::new(output, "drawing sets", places as u64);
+        // To find a set takes searches for frame tables.
+        let drawn = interrupt::unless_stopped(move || match plan.measurement {
+            Measurement::Shares | Measurement::Alternatives => unrelated(&plan, most, &progress),
+            Measurement::Pairs | Measurement::Growth => pairs(&plan, most),
+        })?;
+        let Some(drawn) = drawn else {
+            return Ok(());
         };
+        let drawn = drawn.map_err(|why| Failure::bug("draw sets", why))?;
         let each = drawn
             .iter()
             .map(|(place, sets)| sets.len() * self.plan.variants(*place).len());
@@ -113,35 +119,6 @@ impl Series {
             }
         }
         Ok(())
-    }
-
-    /// The sets of every place, drawn anew for each.
-    fn unrelated(
-        &self,
-        judge: &mut Judge<'_>,
-        most: u16,
-        output: &Output,
-    ) -> Result<Drawn, Failure> {
-        let places: Vec<Place> = self.plan.places(most).collect();
-        let progress = Progress::new(output, "drawing sets", places.len() as u64);
-        let mut drawn = Vec::new();
-        for (done, &place) in (1..).zip(&places) {
-            let found = sets(judge, place, (self.plan.sets, Use::Runs), &mut || {
-                !interrupt::asked()
-            });
-            let found = found.map_err(|why| Failure::bug("draw sets", why))?;
-            drawn.push((place, found));
-            progress.at(done);
-        }
-        Ok(drawn)
-    }
-
-    /// Those that are the same tasks everywhere, as far as there are CPUs.
-    fn pairs(&self, judge: &mut Judge<'_>, most: u16) -> Result<Drawn, Failure> {
-        let found = pairs::sets(judge, &self.plan, &mut || !interrupt::asked());
-        let mut drawn = found.map_err(|why| Failure::bug("draw sets", why))?;
-        drawn.retain(|(place, _)| place.cpus() <= most);
-        Ok(drawn)
     }
 
     /// Runs a set once, unless that is done.
@@ -206,6 +183,27 @@ impl Series {
         );
         prepared(variant, (set, &name), by, cpus, output)
     }
+}
+
+/// The sets of every place, drawn anew for each.
+fn unrelated(plan: &Plan, most: u16, progress: &Progress) -> Result<Drawn, String> {
+    let mut judge = Judge::new(registry());
+    let mut drawn = Vec::new();
+    for (done, place) in (1..).zip(plan.places(most)) {
+        let wanted = (plan.sets, Use::Runs);
+        let found = sets(&mut judge, place, wanted, &mut || !interrupt::asked())?;
+        drawn.push((place, found));
+        progress.at(done);
+    }
+    Ok(drawn)
+}
+
+/// Those that are the same tasks everywhere, as far as there are CPUs.
+fn pairs(plan: &Plan, most: u16) -> Result<Drawn, String> {
+    let mut judge = Judge::new(registry());
+    let mut drawn = pairs::sets(&mut judge, plan, &mut || !interrupt::asked())?;
+    drawn.retain(|(place, _)| place.cpus() <= most);
+    Ok(drawn)
 }
 
 /// Beginning with another one for each number, forwards and backwards in turn.
