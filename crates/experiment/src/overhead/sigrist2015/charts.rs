@@ -63,23 +63,19 @@ fn chart(variant: &Variant, x: &str, points: &[(f64, &ShareCell)]) -> Chart {
         name: name.to_owned(),
         points: points
             .iter()
-            .filter_map(|(x, cell)| Some((*x, percent(of(cell)?))))
+            .filter_map(|(x, cell)| Some(percent(of(cell)?).at(*x)))
             .collect(),
     };
     let mut curves = vec![curve("all", &|cell| Some(cell.scheduler))];
     for &part in variant.kind.parts() {
         curves.push(curve(part, &|cell| cell.parts.get(part).copied()));
     }
-    Chart {
-        title: match is_extrapolated {
-            true => format!("{}, partly extrapolated", variant.name),
-            false => variant.name.to_owned(),
-        },
-        x_label: x.to_owned(),
-        y_label: "% of the time".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves,
-    }
+    let title = match is_extrapolated {
+        true => format!("{}, partly extrapolated", variant.name),
+        false => variant.name.to_owned(),
+    };
+    let labels = (x, "% of the time");
+    Chart::new(&title, labels, YAxis::Numbers, curves)
 }
 
 /// Whiskers are quartiles of the sets.
