@@ -72,6 +72,14 @@ impl<'a> Selection<'a> {
         found.map(|(x, mean)| (x, Share::from(mean))).collect()
     }
 
+    /// The same as points, but for values of the axis at which no set has a value.
+    pub(crate) fn known(&self, part: &Part) -> Vec<Point> {
+        let positions = self.positions().into_iter();
+        let known = positions.filter(|(_, points)| !part.rounds(points).is_empty());
+        let found = known.map(|(x, points)| (x, part.mean(&points, Confidence::USUAL)));
+        found.map(|(x, mean)| Share::from(mean).at(x)).collect()
+    }
+
     /// Every test of the result; checks of tests are none.
     #[must_use]
     pub fn tests(&self) -> Vec<&'a str> {
@@ -105,7 +113,7 @@ impl<'a> Selection<'a> {
             let measure = parts[0].measure;
             let curves = parts.into_iter().map(|part| Curve {
                 name: without(&part.name(), name),
-                points: points(self.measured(part)),
+                points: self.known(part),
             });
             let y_axis = match measure.values {
                 Values::Shares => YAxis::Shares,
@@ -165,7 +173,7 @@ pub fn of_sweep(experiment: &str, x: &str, summary: &Summary) -> Vec<(String, Ch
             String::new()
         };
         for (shown, chart) in selection.charts(&title, x) {
-            charts.push((file_name(&which, shown), chart));
+            charts.push((file_name(&which, shown), chart.whole()));
         }
     }
     charts

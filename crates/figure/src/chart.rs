@@ -221,7 +221,7 @@ impl Chart {
             size: FONT_SIZE,
             turned: false,
         };
-        for (tick, words) in y.ticks() {
+        for (tick, words) in y.ticks(self.layout) {
             let at = y.at(tick);
             shapes.push(Shape::Line {
                 from: (left, at),
@@ -230,7 +230,7 @@ impl Chart {
             });
             shapes.push(text((left - 3.0, at + 2.8), Anchor::End, &words));
         }
-        for (tick, words) in x.ticks() {
+        for (tick, words) in x.ticks(self.layout) {
             let at = x.at(tick);
             shapes.push(Shape::Line {
                 from: (at, bottom),
@@ -271,7 +271,15 @@ impl Chart {
                 (style % every, every)
             }
         };
-        let mut shapes = vec![line(places.clone(), style)];
+        let mut shapes = match shown.len() == curve.points.len() {
+            true => vec![line(places.clone(), style)],
+            false => {
+                let all = curve.points.iter();
+                let all = all.map(|point| (x.at(point.x), y.at(point.value)));
+                let runs = inside(&all.collect::<Vec<_>>(), x.ends, y.ends).into_iter();
+                runs.map(|run| line(run, style)).collect()
+            }
+        };
         for (place, point) in places.iter().zip(&shown).skip(first).step_by(every) {
             let (low, high) = (y.at(point.low.max(y.low)), y.at(point.high.min(y.high)));
             if low - high > WHISKER_MIN {
@@ -288,6 +296,50 @@ impl Chart {
             shapes,
         }
     }
+}
+
+/// What lies inside a frame of lines from place to place: where they leave it, they are cut at its border. O(places).
+fn inside(places: &[Place], across: (f64, f64), up: (f64, f64)) -> Vec<Vec<Place>> {
+    let mut runs: Vec<Vec<Place>> = Vec::new();
+    for ends in places.windows(2) {
+        let [from, to] = [ends[0], ends[1]];
+        // How much of the segment is inside (Liang and Barsky 1984): from the first share of it to the second.
+        let (mut first, mut last) = (0.0_f64, 1.0_f64);
+        let low_high = |(a, b): (f64, f64)| (a.min(b), a.max(b));
+        for (begins, step, (low, high)) in [
+            (from.0, to.0 - from.0, low_high(across)),
+            (from.1, to.1 - from.1, low_high(up)),
+        ] {
+            for (room, step) in [(begins - low, -step), (high - begins, step)] {
+                if step < 0.0 {
+                    first = first.max(room / step);
+                } else if step > 0.0 {
+                    last = last.min(room / step);
+                } else if room < 0.0 {
+                    // It runs beside the frame.
+                    last = -1.0;
+                }
+            }
+        }
+        if first > last {
+            continue;
+        }
+        let at = |share: f64| {
+            let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+            (from.0 + share * dx, from.1 + share * dy)
+        };
+        match runs.last_mut() {
+            Some(run) if first == 0.0 && run.last() == Some(&from) => run.push(at(last)),
+            Some(_) | None => runs.push(vec![at(first), at(last)]),
+        }
+        // Where it goes on inside, it goes on from the place itself.
+        if last == 1.0
+            && let Some(end) = runs.last_mut().and_then(|run| run.last_mut())
+        {
+            *end = to;
+        }
+    }
+    runs
 }
 
 #[cfg(test)]

@@ -176,7 +176,8 @@ fn escaped(text: &str) -> String {
             '<' | '>' | '|' => {
                 let _ = write!(escaped, "\\ensuremath{{{letter}}}");
             }
-            '"' => escaped.push_str("\\char34{}"),
+            // No encoding has a straight one in its place.
+            '"' => escaped.push_str("''"),
             '{' | '}' | '$' | '&' | '#' | '_' | '%' => {
                 escaped.push('\\');
                 escaped.push(letter);

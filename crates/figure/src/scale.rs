@@ -1,5 +1,7 @@
 //! From data to places, and the numbers beside an axis.
 
+use crate::curve::Layout;
+
 /// An axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -29,10 +31,14 @@ impl Scale {
         (self.low - slack..=self.high + slack).contains(&value)
     }
 
-    /// The smallest round step of which at most six make up the axis.
-    fn step(&self) -> f64 {
+    /// The smallest round step of which at most six make up the axis; of what is kept in files one of [`STEPS`].
+    fn step(&self, layout: Layout) -> f64 {
         let span = self.high - self.low;
         let fits = |step: &f64| span / step <= 6.001;
+        let usual = STEPS.into_iter().find(fits);
+        if layout == Layout::Thinned {
+            return usual.unwrap_or(span);
+        }
         let decade = |exponent: i32| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(exponent));
         let mut below = DECADES
             .take_while(|exponent| *exponent < -2)
@@ -41,14 +47,13 @@ impl Scale {
             .skip_while(|exponent| *exponent < 3)
             .flat_map(decade)
             .skip(1);
-        let step = below.find(fits);
-        let step = step.or_else(|| STEPS.into_iter().find(fits));
+        let step = below.find(fits).or(usual);
         step.or_else(|| above.find(fits)).unwrap_or(span)
     }
 
     /// Round numbers from one end to the other, at most seven, with how they are written.
-    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
-        let step = self.step();
+    pub(crate) fn ticks(&self, layout: Layout) -> Vec<(f64, String)> {
+        let step = self.step(layout);
         let decimals = decimals(step);
         let mut ticks = Vec::new();
         let mut tick = (self.low / step - 1e-9).ceil() * step;
@@ -88,7 +93,7 @@ mod tests {
 
     fn shown(low: f64, high: f64) -> String {
         let ends = (0.0, 1.0);
-        let ticks = Scale { low, high, ends }.ticks().into_iter();
+        let ticks = Scale { low, high, ends }.ticks(Layout::Whole).into_iter();
         ticks.map(|(_, text)| text).collect::<Vec<_>>().join(" ")
     }
 

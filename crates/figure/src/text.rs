@@ -1,6 +1,6 @@
 //! A chart in letters.
 
-use crate::curve::Curve;
+use crate::curve::{Curve, Layout};
 use crate::scale::Scale;
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ pub(crate) fn plot(
         }
     }
     let ticks: Vec<(usize, String)> = y
-        .ticks()
+        .ticks(Layout::Whole)
         .into_iter()
         .map(|(tick, words)| (ROWS - 1 - cell(y, tick, ROWS), words))
         .collect();
@@ -57,7 +57,7 @@ pub(crate) fn plot(
     }
     let _ = writeln!(text, "{:room$} +{}", "", "-".repeat(COLUMNS));
     let mut below = String::new();
-    for (tick, words) in x.ticks() {
+    for (tick, words) in x.ticks(Layout::Whole) {
         let at = room + 2 + cell(x, tick, COLUMNS);
         // Numbers that would touch the one before are left out.
         if below.is_empty() || at > below.len() {

@@ -47,8 +47,11 @@ fn counted(drawing: &Drawing) -> Vec<(usize, usize)> {
             .iter()
             .filter(|shape| matches!(shape, Shape::Line { .. }));
         let whiskers = whiskers.count();
-        // The line of the curve is neither.
-        (shapes.len() - 1 - whiskers, whiskers)
+        // The lines of the curve are neither.
+        let lines = shapes
+            .iter()
+            .filter(|shape| matches!(shape, Shape::Polyline { .. }));
+        (shapes.len() - lines.count() - whiskers, whiskers)
     };
     groups.map(count).collect()
 }
@@ -146,4 +149,31 @@ fn in_letters_each_curve_has_one() {
         "{text}"
     );
     assert!(text.contains("a first   b second   * several\n"), "{text}");
+}
+
+/// By hand, in a frame from 0 to 10 on both axes, of which the second grows downwards as in drawings.
+#[test]
+fn lines_are_cut_where_they_leave_the_frame_and_not_joined_beyond_it() {
+    let cut = |places: &[Place]| inside(places, (0.0, 10.0), (10.0, 0.0));
+    // Inside, out over the top, inside again: two runs, each to the border.
+    assert_eq!(
+        cut(&[(0.0, 5.0), (5.0, -5.0), (10.0, 5.0)]),
+        [vec![(0.0, 5.0), (2.5, 0.0)], vec![(7.5, 0.0), (10.0, 5.0)]]
+    );
+    // Outside, inside, outside: one run with the place in the middle.
+    assert_eq!(
+        cut(&[(-5.0, 5.0), (5.0, 5.0), (5.0, 15.0)]),
+        [vec![(0.0, 5.0), (5.0, 5.0), (5.0, 10.0)]]
+    );
+    // Across it, and past it.
+    assert_eq!(
+        cut(&[(-5.0, 5.0), (15.0, 5.0)]),
+        [vec![(0.0, 5.0), (10.0, 5.0)]]
+    );
+    assert!(cut(&[(-5.0, 5.0), (5.0, -6.0)]).is_empty());
+    assert!(cut(&[(-5.0, 12.0), (15.0, 12.0)]).is_empty());
+    assert_eq!(
+        cut(&[(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]),
+        [vec![(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]]
+    );
 }

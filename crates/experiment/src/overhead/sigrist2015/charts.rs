@@ -120,10 +120,11 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["ftts-over-cpus.svg", "ftts-1-cpus.svg"]);
         let over_cpus = &found[0].1;
-        assert_eq!(over_cpus.title, "ftts/spin, partly extrapolated");
+        let title = |chart: &Chart| chart.title.clone().unwrap();
+        assert_eq!(title(over_cpus), "ftts/spin, partly extrapolated");
         assert_eq!(over_cpus.curves.len(), 7);
         assert!(over_cpus.curves.iter().all(|curve| curve.points.len() == 3));
-        assert!(!found[1].1.title.contains("extrapolated"));
+        assert!(!title(&found[1].1).contains("extrapolated"));
         for (_, chart) in found {
             assert!(!chart.to_svg().contains("NaN"));
         }
