@@ -36,7 +36,8 @@ account   vestal-core,vestal-statistics,vestal-trace -
 sys       external                 -
 linux     vestal-core,vestal-statistics,vestal-account,vestal-sys,vestal-trace,external *
 bench     vestal-core,vestal-statistics,vestal-sys,vestal-trace,vestal-linux,external *
-experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
+figure    -                        -
+experiment vestal-core,vestal-figure,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
 cli       *                        *
 readers   *                        -
 testkit   vestal-core,vestal-sim,vestal-sys,external -

@@ -95,6 +95,7 @@ fn dispatch(command: &Command, output: &Output) -> Outcome {
         Command::Explain(args) => commands::explain::explain(args, output),
         Command::Generate(args) => commands::generate::generate(args, output),
         Command::Sweep(args) => commands::sweep::sweep(args, output),
+        Command::Plot(args) => commands::plot::plot(args, output),
         Command::Regenerate(args) => commands::sweep::regenerate(args, output),
         Command::Reproduce(args) => commands::reproduce::reproduce(args, output),
         Command::Bench(args) => commands::bench::bench(args, output),

@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Ask tests and simulations about many random task sets
     Sweep(SweepArgs),
+    /// A chart of a sweep, at the terminal, as SVG or as PGF
+    Plot(PlotArgs),
     /// One set of a sweep back, as a file
     Regenerate(RegenerateArgs),
     /// A figure of a paper: data, plot, and what became of the paper's claims
@@ -383,6 +385,52 @@ pub(crate) struct RegenerateArgs {
     /// The file to write, as JSON where its name ends in .json; `-` is standard output
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// The directory that a sweep wrote
+    #[arg(value_name = "RESULT")]
+    pub(crate) result: PathBuf,
+    /// The parameter on the horizontal axis
+    #[arg(long, value_name = "KEY")]
+    pub(crate) x: String,
+    /// What is on the vertical axis: fraction (of sets accepted), weighted, or a measure [default: what there is]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) y: Option<String>,
+    /// The questions that have a curve, with commas between them [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tests: Vec<String>,
+    /// Of a measure: the jobs of this level, or all [default: a curve for each]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) level: Option<String>,
+    /// The value of another parameter; those without one have a curve for each value
+    #[arg(long = "where", value_name = "KEY=VALUE")]
+    pub(crate) fixed: Vec<String>,
+    /// Another name for a curve
+    #[arg(long, value_name = "NAME=OTHER")]
+    pub(crate) names: Vec<String>,
+    /// The ends of the horizontal axis
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
+    pub(crate) range: Option<String>,
+    /// The ends of the vertical axis
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
+    pub(crate) y_range: Option<String>,
+    /// The line above the chart [default: the name of the experiment]
+    #[arg(long, value_name = "TEXT", conflicts_with = "no_title")]
+    pub(crate) title: Option<String>,
+    /// No line above the chart
+    #[arg(long)]
+    pub(crate) no_title: bool,
+    /// What the horizontal axis counts [default: its parameter]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) x_label: Option<String>,
+    /// What the vertical axis counts
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) y_label: Option<String>,
+    /// A file to write, FILE.svg or FILE.pgf (for TeX); may be repeated [default: the chart is shown]
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -50,6 +50,7 @@ mod args;
 mod clock;
 mod commands;
 mod comparison;
+mod curves;
 mod failure;
 mod input;
 mod interrupt;

@@ -73,6 +73,19 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
+/// The text, or both its ends and dots between them, in at most so many signs.
+pub(crate) fn cut_inside(text: &str, most: usize) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    if signs.len() <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(3);
+    let (head, tail) = (kept.div_ceil(2), kept / 2);
+    let head: String = signs.iter().take(head).collect();
+    let tail: String = signs.iter().skip(signs.len() - tail).collect();
+    format!("{head}...{tail}")
+}
+
 /// `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match number {
@@ -99,6 +112,11 @@ mod tests {
     fn a_long_text_is_cut_at_a_sign_and_not_within_one() {
         assert_eq!(cut("as it is", 8), "as it is");
         assert_eq!(cut("a bit longer", 8), "a bit...");
+        assert_eq!(cut_inside("a name, levels = 2", 11), "a na... = 2");
+        assert_ne!(
+            cut_inside("a name, levels = 2", 11),
+            cut_inside("a name, levels = 3", 11)
+        );
         assert_eq!(cut("\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}", 4), "\u{e4}...");
     }
 

@@ -3,7 +3,7 @@
 use crate::evaluate::is_check;
 use crate::measure::Values;
 use crate::measured::Part;
-use crate::plot::{Chart, Curve, YAxis};
+use crate::plot::{Chart, Curve, Point, YAxis};
 use crate::summary::{Share, Summary, grouped};
 use vestal_statistics::{Confidence, Mean};
 
@@ -72,6 +72,14 @@ impl<'a> Selection<'a> {
         found.map(|(x, mean)| (x, Share::from(mean))).collect()
     }
 
+    /// The same as points, but for values of the axis at which no set has a value.
+    pub(crate) fn known(&self, part: &Part) -> Vec<Point> {
+        let positions = self.positions().into_iter();
+        let known = positions.filter(|(_, points)| !part.rounds(points).is_empty());
+        let found = known.map(|(x, points)| (x, part.mean(&points, Confidence::USUAL)));
+        found.map(|(x, mean)| Share::from(mean).at(x)).collect()
+    }
+
     /// Every test of the result; checks of tests are none.
     #[must_use]
     pub fn tests(&self) -> Vec<&'a str> {
@@ -84,13 +92,7 @@ impl<'a> Selection<'a> {
     pub(crate) fn charts(&self, title: &str, x_label: &str) -> Vec<(Shown, Chart)> {
         let mut charts = Vec::new();
         let mut chart = |shown: Shown, y_label: &str, y_axis, curves| {
-            let chart = Chart {
-                title: title.to_owned(),
-                x_label: x_label.to_owned(),
-                y_label: y_label.to_owned(),
-                y_axis,
-                curves,
-            };
+            let chart = Chart::new(title, (x_label, y_label), y_axis, curves);
             charts.push((shown, chart));
         };
         let tests = self.tests();
@@ -98,7 +100,7 @@ impl<'a> Selection<'a> {
         if !tests.is_empty() || self.summary.measures.is_empty() {
             let curves = tests.into_iter().map(|name| Curve {
                 name: name.to_owned(),
-                points: self.curve(name),
+                points: points(self.curve(name)),
             });
             let y_label = match self.is_weighted() {
                 true => "weighted schedulability",
@@ -111,7 +113,7 @@ impl<'a> Selection<'a> {
             let measure = parts[0].measure;
             let curves = parts.into_iter().map(|part| Curve {
                 name: without(&part.name(), name),
-                points: self.measured(part),
+                points: self.known(part),
             });
             let y_axis = match measure.values {
                 Values::Shares => YAxis::Shares,
@@ -123,8 +125,12 @@ impl<'a> Selection<'a> {
     }
 }
 
+fn points(shares: Vec<(f64, Share)>) -> Vec<Point> {
+    shares.into_iter().map(|(x, share)| share.at(x)).collect()
+}
+
 /// The name of a part without that of its measure, which the axis has.
-fn without(name: &str, measure: &str) -> String {
+pub(crate) fn without(name: &str, measure: &str) -> String {
     let rest = name.strip_prefix(measure);
     let rest = rest.and_then(|rest| rest.strip_prefix(':'));
     rest.unwrap_or(name).to_owned()
@@ -167,7 +173,7 @@ pub fn of_sweep(experiment: &str, x: &str, summary: &Summary) -> Vec<(String, Ch
             String::new()
         };
         for (shown, chart) in selection.charts(&title, x) {
-            charts.push((file_name(&which, shown), chart));
+            charts.push((file_name(&which, shown), chart.whole()));
         }
     }
     charts

@@ -34,10 +34,12 @@ mod simulation;
 pub mod sleeps;
 mod spec;
 pub mod store;
+pub mod stored;
 pub mod summary;
 pub mod sweep;
 pub mod table;
 mod verdict;
+pub mod wanted;
 
 pub use carried::Jobs;
 pub use evaluate::{Answer, Question};

@@ -16,7 +16,7 @@ pub struct Analyses {
     /// Where overheads come from that were taken into account; null without.
     #[serde(default)]
     pub overheads: Option<Overheads>,
-    /// The name of the strongest proof, with its variant; null without a proof. It is the one with the most tasks whose response it bounds
+    /// The name of the strongest proof, with its variant; null if nothing proves what the file asks for. It is the one with the most tasks whose response it bounds
     /// lowest, then an exact test before others, then the first one.
     #[serde(default)]
     pub strongest: Option<String>,

@@ -42,6 +42,62 @@ pub struct Swept {
     pub mended: Vec<String>,
 }
 
+/// The result of `plot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plotted {
+    /// The format.
+    pub format: Format,
+    /// The name of the experiment.
+    pub experiment: String,
+    /// Where its data are.
+    pub directory: String,
+    /// What the horizontal axis counts.
+    pub x: String,
+    /// What the vertical axis counts.
+    pub y: String,
+    /// The curves, in the order of the legend.
+    pub curves: Vec<PlottedCurve>,
+    /// Where the axes are in a file.
+    pub frame: PlottedFrame,
+    /// The files that were written.
+    pub files: Vec<String>,
+}
+
+/// A curve of a plot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlottedCurve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points; x ascends.
+    pub points: Vec<PlottedPoint>,
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlottedPoint {
+    /// Where it is on the horizontal axis.
+    pub x: f64,
+    /// Its value.
+    pub value: f64,
+    /// The lower end of the 95 % interval; null where it is not known.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+/// Where the axes of a plot are, in points of 1/72 inch from the upper left corner, and what their ends stand for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlottedFrame {
+    /// The left and the right end of the horizontal axis.
+    pub across: [f64; 2],
+    /// The lower and the upper end of the vertical axis.
+    pub up: [f64; 2],
+    /// What the ends of the horizontal axis stand for.
+    pub x: [f64; 2],
+    /// What the ends of the vertical axis stand for.
+    pub y: [f64; 2],
+}
+
 /// The result of `sweep --regenerate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Regenerated {

@@ -42,6 +42,7 @@ documents! {
     cameras::Cameras,
     files::Generated,
     files::Swept,
+    files::Plotted,
     files::Regenerated,
     files::Page,
     files::Reproduced,

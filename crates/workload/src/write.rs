@@ -24,9 +24,10 @@ impl TaskSet {
     #[must_use]
     pub fn to_json(&self) -> String {
         let source = Source::new("set.toml", &self.to_toml());
-        let root = tree::parse(&source, &mut Sink::new(source.clone()));
-        // What the writer wrote can be parsed.
-        let mut text = root.map_or_else(String::new, |root| json(&root, 0));
+        let Some(root) = tree::parse(&source, &mut Sink::new(source.clone())) else {
+            unreachable!("what `to_toml` wrote is TOML: {}", source.text);
+        };
+        let mut text = json(&root, 0);
         text.push('\n');
         text
     }
@@ -37,8 +38,9 @@ fn json(node: &Node, indent: usize) -> String {
     let (open, close, parts) = match &node.value {
         Value::Number(number) => return number.clone(),
         Value::Text(text) => return json_string(text),
-        // No key of a task set takes one of these.
-        Value::Null | Value::Bool | Value::Date => return "null".to_owned(),
+        Value::Null | Value::Bool | Value::Date => {
+            unreachable!("no key of a task set takes {}", node.kind())
+        }
         Value::List(items) => {
             let parts = items.iter().map(|item| json(item, indent + 2));
             ('[', ']', parts.collect::<Vec<_>>())

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod manpages;
 mod overheads;
+pub(crate) mod plot;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -2,23 +2,28 @@
 
 use crate::args::{RegenerateArgs, SweepArgs};
 use crate::commands::generate;
+use crate::curves;
 use crate::failure::{Exit, Failure, Outcome, is_full};
 use crate::input;
 use crate::interrupt;
 use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quantity::count;
 use crate::registry::{no_test, registry};
 use crate::whole;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use vestal_experiment::charts;
 use vestal_experiment::checksum;
 use vestal_experiment::costs::Costs;
+use vestal_experiment::stored;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
+use vestal_experiment::wanted::usual_x;
 use vestal_experiment::{
     Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Seen, Shard,
-    Store, StoreError, SweepError,
+    Store, StoreError, Summary, SweepError,
 };
 use vestal_result::Format;
 use vestal_result::files::{Regenerated, Swept};
@@ -54,6 +59,9 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let exit = Exit::holds(!report.stopped);
     let _told = bounded.told(exit);
     output.human(&page(&report, &experiment, args, shard));
+    if report.complete && !report.stopped {
+        output.human(&shown(&store, output));
+    }
     output.json(&swept(&experiment.name, &args.directory, &report))?;
     Ok(exit)
 }
@@ -246,6 +254,58 @@ fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard
         "results in {directory}: results.parquet, summary.csv, pairs.csv{more}\n"
     ));
     text
+}
+
+/// What a sweep came to, at a glance: a chart over the parameter of `plot`, or the first one that is numbers. Empty without any.
+fn shown(store: &Store, output: &Output) -> String {
+    if output.is_json() {
+        return String::new();
+    }
+    let (experiment, summary) = match stored::read(store) {
+        Ok(read) => read,
+        Err(error) => {
+            // The results are there; only their picture is not.
+            output.warning(&format!("what was found is not shown: {error}"));
+            return String::new();
+        }
+    };
+    let Some(x) = usual_x(experiment.plot.as_deref(), &summary) else {
+        return String::new();
+    };
+    let mut charts = charts::of_sweep(&experiment.name, &x, &summary).into_iter();
+    let Some((_, chart)) = charts.next() else {
+        return String::new();
+    };
+    let title = chart.title.clone().unwrap_or_default();
+    let mut text = format!("\n{title}\n\n{}", curves::page(&chart, output));
+    if charts.len() > 0 {
+        let more = count(charts.len(), "more chart");
+        let other = another(store, &x, &summary);
+        text.push_str(&format!("\n{more}, for instance: {other}\n"));
+    }
+    text
+}
+
+/// A command for another chart: of the last value of each other parameter, and of what is measured, if anything is.
+fn another(store: &Store, x: &str, summary: &Summary) -> String {
+    let directory = store.path("").display().to_string();
+    let directory = directory.trim_end_matches('/');
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "/._-".contains(sign);
+    let mut command = match directory.chars().all(is_plain) {
+        true => format!("vestal plot {directory} --x {x}"),
+        false => format!("vestal plot '{directory}' --x {x}"),
+    };
+    let last = summary.points.last().into_iter().flatten();
+    let weight = summary.weighted_axes();
+    let others = summary.axes.iter().zip(last);
+    let others = others.filter(|(axis, _)| *axis != x && weight.contains(axis));
+    for (axis, value) in others {
+        command.push_str(&format!(" --where '{axis}={value}'"));
+    }
+    if let Some(part) = summary.measures.last() {
+        command.push_str(&format!(" --y {}", part.measure.name));
+    }
+    command
 }
 
 /// Of a sweep that has no results yet: what there is, and how it goes on.

@@ -59,6 +59,7 @@ fn every_type_is_printed_by_the_command_it_is_for() {
             "Generated",
         ),
         (&format!("sweep {experiment} -o {result}"), "Swept"),
+        (&format!("plot {result} --x utilization"), "Plotted"),
         (
             &format!(
                 "regenerate {result} --point 0 --index 0 -o {}",

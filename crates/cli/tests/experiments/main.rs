@@ -11,5 +11,6 @@ mod figures;
 mod generate;
 mod measures;
 mod overheads;
+mod plot;
 mod regenerate;
 mod sweep;

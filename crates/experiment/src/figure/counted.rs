@@ -318,7 +318,11 @@ impl Counted {
         page.push_str(&details);
         page.push_str("\n## Plots\n\n");
         for (name, chart) in &plots {
-            let _ = writeln!(page, "![{}]({name})\n", chart.title);
+            let _ = writeln!(
+                page,
+                "![{}]({name})\n",
+                chart.title.as_deref().unwrap_or_default()
+            );
         }
         page.push_str(COLUMNS);
         Ok(Drawn {

@@ -247,7 +247,7 @@ impl Grid {
                 name: format!("C_K = {} ms", millis(termination)),
                 points: grid_rules::border(cells, termination)
                     .into_iter()
-                    .map(|(period, cost)| (millis(period), exactly(millis(cost) * 1000.0)))
+                    .map(|(period, cost)| exactly(millis(cost) * 1000.0).at(millis(period)))
                     .collect(),
             });
             let y = "largest schedulable C_M [us]";
@@ -264,11 +264,11 @@ impl Grid {
             let curves = vec![
                 curve(
                     "equation 6",
-                    sums.map(|(x, left)| (x, exactly(left))).collect(),
+                    sums.map(|(x, left)| exactly(left).at(x)).collect(),
                 ),
                 curve(
                     "limit",
-                    ends.map(|cell| (along(cell), exactly(1.0))).collect(),
+                    ends.map(|cell| exactly(1.0).at(along(cell))).collect(),
                 ),
             ];
             let x = match self.periods.varies() {
@@ -277,13 +277,7 @@ impl Grid {
             };
             (x, "left side of equation 6", YAxis::Near, curves)
         };
-        Chart {
-            title: self.name.to_owned(),
-            x_label: x_label.to_owned(),
-            y_label: y_label.to_owned(),
-            y_axis,
-            curves,
-        }
+        Chart::new(self.name, (x_label, y_label), y_axis, curves)
     }
 
     /// What varies where one parameter does, in ms.

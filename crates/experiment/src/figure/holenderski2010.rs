@@ -109,20 +109,14 @@ fn exactly(value: u64) -> Share {
 }
 
 fn chart(title: &str, (x_label, y_label): (&str, &str), curves: Vec<Curve>) -> Chart {
-    Chart {
-        title: title.to_owned(),
-        x_label: x_label.to_owned(),
-        y_label: y_label.to_owned(),
-        y_axis: YAxis::Numbers,
-        curves,
-    }
+    Chart::new(title, (x_label, y_label), YAxis::Numbers, curves)
 }
 
 /// A value of rows; `None` where a row has none.
 type Value = fn(&Row) -> Option<u64>;
 
 fn curve(name: String, rows: impl Iterator<Item = (u64, Option<u64>)>) -> Curve {
-    let points = rows.filter_map(|(x, y)| Some((as_f64(x), exactly(y?))));
+    let points = rows.filter_map(|(x, y)| Some(exactly(y?).at(as_f64(x))));
     Curve {
         name,
         points: points.collect(),

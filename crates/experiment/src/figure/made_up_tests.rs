@@ -291,7 +291,7 @@ fn a_figure_of_measures_goes_from_sets_to_its_page() {
     assert_eq!(names(1), ["rms/beta={mean},0.5", RESPONSE_LO, RESPONSE_HI]);
     let points = &charts[0].1.curves[0].points;
     assert_eq!(
-        points.iter().map(|(x, _)| *x).collect::<Vec<_>>(),
+        points.iter().map(|point| point.x).collect::<Vec<_>>(),
         [0.2, 0.4, 0.6, 0.8, 1.0]
     );
     for words in [

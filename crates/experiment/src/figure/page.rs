@@ -104,7 +104,8 @@ pub fn outcome(
     let charts = figure.shown(summary);
     for (name, shown, chart) in &charts {
         let what = shown.map_or_else(String::new, |_| format!(", {}", chart.y_label));
-        let _ = writeln!(page, "![{}{what}]({name})\n", chart.title);
+        let title = chart.title.as_deref().unwrap_or_default();
+        let _ = writeln!(page, "![{title}{what}]({name})\n");
     }
     page.push_str(DATA);
     if !summary.measures.is_empty() {

@@ -33,7 +33,7 @@ fn by_variant(table: &Table, value: fn(&Cell) -> Option<Quartiles>) -> Vec<Curve
     let curves = table.variants.iter().filter_map(|&index| {
         let points = table.sizes.iter().filter_map(|&size| {
             let spread = value(table.cell(size, index)?)?;
-            Some((x(size), share(spread.low, spread.median, spread.high)))
+            Some(share(spread.low, spread.median, spread.high).at(x(size)))
         });
         Some(Curve {
             name: table.paper.variants.get(index)?.name.to_owned(),
@@ -46,23 +46,21 @@ fn by_variant(table: &Table, value: fn(&Cell) -> Option<Quartiles>) -> Vec<Curve
 fn overheads(table: &Table) -> Chart {
     let mut curves = by_variant(table, |cell| cell.overhead_percent);
     curves.retain(|curve| curve.name != table.paper.name_at(table.paper.baseline));
-    Chart {
-        title: "overhead over fixed priorities alone".to_owned(),
-        x_label: "number of tasks".to_owned(),
-        y_label: "longer busy period, %".to_owned(),
-        y_axis: YAxis::Numbers,
+    Chart::new(
+        "overhead over fixed priorities alone",
+        ("number of tasks", "longer busy period, %"),
+        YAxis::Numbers,
         curves,
-    }
+    )
 }
 
 fn switches(table: &Table) -> Chart {
-    Chart {
-        title: "thread switches in a busy period".to_owned(),
-        x_label: "number of tasks".to_owned(),
-        y_label: "thread switches".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves: by_variant(table, |cell| cell.switches),
-    }
+    Chart::new(
+        "thread switches in a busy period",
+        ("number of tasks", "thread switches"),
+        YAxis::Numbers,
+        by_variant(table, |cell| cell.switches),
+    )
 }
 
 /// A curve of microseconds; `value` gives the nanoseconds of a point and of the end of its whisker.
@@ -70,7 +68,7 @@ fn curve(name: &str, rows: &[Preemptions], value: impl Fn(&Preemptions) -> (f64,
     let points = rows.iter().map(|row| {
         let (middle, high) = value(row);
         let (middle, high) = (middle / 1000.0, high / 1000.0);
-        (x(row.threads), share(middle, middle, high))
+        share(middle, middle, high).at(x(row.threads))
     });
     Curve {
         name: name.to_owned(),
@@ -81,26 +79,24 @@ fn curve(name: &str, rows: &[Preemptions], value: impl Fn(&Preemptions) -> (f64,
 /// Whiskers reach up to the 99th percentile.
 fn preemption(rows: &[Preemptions]) -> Chart {
     let times = |(median, p99): (u64, u64)| (as_f64(median), as_f64(p99));
-    Chart {
-        title: "preemption by the manager, and return".to_owned(),
-        x_label: "threads suspended".to_owned(),
-        y_label: "us".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves: vec![
+    Chart::new(
+        "preemption by the manager, and return",
+        ("threads suspended", "us"),
+        YAxis::Numbers,
+        vec![
             curve("preemption", rows, |row| times(row.preemption_ns)),
             curve("return", rows, |row| times(row.return_ns)),
         ],
-    }
+    )
 }
 
 /// Whiskers reach up to the maximum, as in the paper.
 fn adjustment(rows: &[Preemptions]) -> Chart {
-    Chart {
-        title: "adjusting the priorities of threads".to_owned(),
-        x_label: "threads".to_owned(),
-        y_label: "us".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves: vec![
+    Chart::new(
+        "adjusting the priorities of threads",
+        ("threads", "us"),
+        YAxis::Numbers,
+        vec![
             curve("first", rows, |row| {
                 (as_f64(row.first_ns.0), as_f64(row.first_ns.1))
             }),
@@ -109,7 +105,7 @@ fn adjustment(rows: &[Preemptions]) -> Chart {
             }),
             curve("average", rows, |row| (row.later_ns.1, row.later_ns.1)),
         ],
-    }
+    )
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ pub fn claims_page(measurement: &Measurement) -> String {
     fig_6(&mut page, paper, preemptions);
     page.push_str("\n## Figures\n\n");
     for (name, chart) in super::figures::charts(table, preemptions) {
-        let _ = writeln!(page, "![{}]({name})\n", chart.title);
+        let title = chart.title.as_deref().unwrap_or_default();
+        let _ = writeln!(page, "![{title}]({name})\n");
     }
     variants(&mut page, table, circumstances);
     page.push_str(&data(paper));

@@ -48,8 +48,8 @@ fn cells(values: Values) -> Option<Vec<String>> {
 }
 
 /// What was chosen besides, and is in no table: a line for what is single or belongs to a level, the lists of tasks, and what
-/// there is too much of to be shown.
-pub(super) fn lines(chosen: &Parameters, set: &TaskSet) -> String {
+/// there is too much of to be shown, if it is what this test proves the set with.
+pub(super) fn lines(chosen: &Parameters, set: &TaskSet, proof: Option<&str>) -> String {
     let mut text = String::new();
     let mut unseen = Vec::new();
     for row in chosen.rows() {
@@ -78,8 +78,9 @@ pub(super) fn lines(chosen: &Parameters, set: &TaskSet) -> String {
         }
     }
     text.push_str(&job_order(chosen, set));
-    if !unseen.is_empty() {
-        let _ = writeln!(text, "--emit FILE writes the {}", unseen.join(" and the "));
+    if let Some(test) = proof.filter(|_| !unseen.is_empty()) {
+        let unseen = unseen.join(" and the ");
+        let _ = writeln!(text, "--test {test} --emit FILE writes the {unseen}");
     }
     match text.is_empty() {
         true => text,

@@ -48,6 +48,7 @@ pub(super) fn worth(result: &TestResult) -> Option<String> {
 /// One test for people: its verdict, its table, its reason.
 pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
     let (painter, said) = (output.painter(), &result.said);
+    let proof = result.is_proved().then(|| said.name());
     let with = said.mechanism.as_ref();
     let with = with.map_or_else(String::new, |name| {
         format!(", with the overheads of {name}")
@@ -99,7 +100,7 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     }
     text.push_str(&grid.render());
     text.push_str(&servers::table(&said.servers, &set.levels, output));
-    text.push_str(&chosen::lines(&result.chosen, set));
+    text.push_str(&chosen::lines(&result.chosen, set, proof.as_deref()));
     text.push_str(&levels::text(&result.chosen, set));
     text.push('\n');
     text

@@ -46,20 +46,19 @@ fn completions(table: &Table) -> Chart {
         for (application, level) in ["HI", "LO"].into_iter().enumerate() {
             let completed = first.and_then(|run| run.completed_ns.get(application));
             let points = completed.into_iter().flatten().zip(1_u64..);
-            let points = points.map(|(&at, number)| (seconds(at), exact(as_f64(number))));
+            let points = points.map(|(&at, number)| exact(as_f64(number)).at(seconds(at)));
             curves.push(Curve {
                 name: format!("{} {level}", system.name()),
                 points: points.collect(),
             });
         }
     }
-    Chart {
-        title: "jobs completed, one camera".to_owned(),
-        x_label: "seconds".to_owned(),
-        y_label: "jobs".to_owned(),
-        y_axis: YAxis::Numbers,
+    Chart::new(
+        "jobs completed, one camera",
+        ("seconds", "jobs"),
+        YAxis::Numbers,
         curves,
-    }
+    )
 }
 
 /// Whiskers are quartiles of the repetitions.
@@ -74,20 +73,19 @@ fn overheads(table: &Table) -> Chart {
                 low: found.low,
                 high: found.high,
             };
-            Some((x, share))
+            Some(share.at(x))
         });
         Curve {
             name: system.name().to_owned(),
             points: points.collect(),
         }
     });
-    Chart {
-        title: "scheduling overhead".to_owned(),
-        x_label: "cameras".to_owned(),
-        y_label: "% of the time".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves: curves.to_vec(),
-    }
+    Chart::new(
+        "scheduling overhead",
+        ("cameras", "% of the time"),
+        YAxis::Numbers,
+        curves.to_vec(),
+    )
 }
 
 fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
@@ -103,7 +101,7 @@ fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
                     false if window.is_whole() => window.rate(),
                     false => return None,
                 };
-                Some((seconds(window.to_ns), exact(value)))
+                Some(exact(value).at(seconds(window.to_ns)))
             });
             Curve {
                 name: format!("camera {number}"),
@@ -112,13 +110,12 @@ fn cameras(table: &Table, title: &str, is_total: bool) -> Chart {
         });
         curves.collect()
     };
-    Chart {
-        title: title.to_owned(),
-        x_label: "seconds".to_owned(),
-        y_label: "events".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves: first.map_or_else(Vec::new, of),
-    }
+    Chart::new(
+        title,
+        ("seconds", "events"),
+        YAxis::Numbers,
+        first.map_or_else(Vec::new, of),
+    )
 }
 
 #[cfg(test)]

@@ -63,23 +63,19 @@ fn chart(variant: &Variant, x: &str, points: &[(f64, &ShareCell)]) -> Chart {
         name: name.to_owned(),
         points: points
             .iter()
-            .filter_map(|(x, cell)| Some((*x, percent(of(cell)?))))
+            .filter_map(|(x, cell)| Some(percent(of(cell)?).at(*x)))
             .collect(),
     };
     let mut curves = vec![curve("all", &|cell| Some(cell.scheduler))];
     for &part in variant.kind.parts() {
         curves.push(curve(part, &|cell| cell.parts.get(part).copied()));
     }
-    Chart {
-        title: match is_extrapolated {
-            true => format!("{}, partly extrapolated", variant.name),
-            false => variant.name.to_owned(),
-        },
-        x_label: x.to_owned(),
-        y_label: "% of the time".to_owned(),
-        y_axis: YAxis::Numbers,
-        curves,
-    }
+    let title = match is_extrapolated {
+        true => format!("{}, partly extrapolated", variant.name),
+        false => variant.name.to_owned(),
+    };
+    let labels = (x, "% of the time");
+    Chart::new(&title, labels, YAxis::Numbers, curves)
 }
 
 /// Whiskers are quartiles of the sets.
@@ -124,10 +120,11 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["ftts-over-cpus.svg", "ftts-1-cpus.svg"]);
         let over_cpus = &found[0].1;
-        assert_eq!(over_cpus.title, "ftts/spin, partly extrapolated");
+        let title = |chart: &Chart| chart.title.clone().unwrap();
+        assert_eq!(title(over_cpus), "ftts/spin, partly extrapolated");
         assert_eq!(over_cpus.curves.len(), 7);
         assert!(over_cpus.curves.iter().all(|curve| curve.points.len() == 3));
-        assert!(!found[1].1.title.contains("extrapolated"));
+        assert!(!title(&found[1].1).contains("extrapolated"));
         for (_, chart) in found {
             assert!(!chart.to_svg().contains("NaN"));
         }
