@@ -28,7 +28,7 @@ use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
 pub(crate) use call::Call;
 pub(crate) use monitors::{JobWatch, count_activation};
 pub(crate) use planned::Planned;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 pub(crate) use terms::{ActivationBound, Terms};
 use vestal_core::{CpuId, Instant, TaskId};
 
@@ -75,6 +75,10 @@ pub(crate) struct Cpu {
     pub(crate) planned: Option<Planned>,
     /// How the manager is called.
     pub(crate) call: Call,
+    /// Of workers that are not always on the same CPU: all that may have them.
+    pub(crate) hosts: OnceLock<Box<[Arc<Cpu>]>>,
+    /// Of a CPU that may have such workers: their block, which ends first.
+    pub(crate) guests: OnceLock<Weak<Cpu>>,
     /// The text of a panic of its manager; written before the stop that it is about.
     manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
@@ -123,6 +127,8 @@ impl Cpu {
             accounts: Accounts::default(),
             planned: None,
             call: Call::Signal,
+            hosts: OnceLock::new(),
+            guests: OnceLock::new(),
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
@@ -189,6 +195,18 @@ impl Cpu {
         self.call.call(self.manager_tid.get());
     }
 
+    /// Calls the manager that has `task`, whose job has ended, or waits: of this CPU, or of the one that it is on.
+    pub(crate) fn call_manager_of(&self, task: TaskId) {
+        let Some(hosts) = self.hosts.get() else {
+            return self.kick_manager();
+        };
+        let task = self.tasks.of(task);
+        let host = task.map(|task| usize::from(task.host.to_tell()));
+        if let Some(host) = host.ok().and_then(|host| hosts.get(host)) {
+            host.kick_manager();
+        }
+    }
+
     /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
     /// whoever was suspended may go on at once.
     pub(crate) fn report_end(&self) {
@@ -236,6 +254,10 @@ impl Cpu {
     pub(crate) fn halt(&self) {
         if !self.phase.end() {
             return;
+        }
+        // While this thread has the CPU still: a guest without a manager would keep it.
+        if let Some(guests) = self.guests.get().and_then(Weak::upgrade) {
+            guests.halt();
         }
         self.stopped_at.set(sys::clock::monotonic_nanos());
         for task in &self.tasks {

@@ -60,6 +60,21 @@ pub(crate) struct Launch {
 /// What all threads of one CPU share.
 pub(crate) type SharedCpu = Arc<Cpu>;
 
+/// Blocks of a run of its own, by number, processor, tasks and terms, with notes that nobody reads.
+#[cfg(feature = "real")]
+pub(crate) fn bare(blocks: Vec<(CpuId, crate::sys::Processor, Tasks, Terms)>) -> Vec<SharedCpu> {
+    const NOTES: usize = 1 << 14;
+    let run = Arc::new(Run::new(&Config::new()));
+    let bare = |(id, processor, tasks, terms)| {
+        let mut cpu = Cpu::new(&run, tasks, processor, terms);
+        cpu.id = id;
+        cpu.call = crate::cpu::Call::Futex(crate::words::Bell::default());
+        cpu.notes = channel(NOTES).0;
+        Arc::new(cpu)
+    };
+    blocks.into_iter().map(bare).collect()
+}
+
 /// A CPU of the set whose threads have not been started.
 struct Draft {
     cpu: Arc<Cpu>,

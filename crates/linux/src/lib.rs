@@ -80,7 +80,7 @@ mod job;
 mod launch;
 mod let_go;
 #[cfg_attr(
-    not(test),
+    not(any(test, feature = "real")),
     expect(dead_code, reason = "no run has levels on several CPUs yet")
 )]
 mod levels;
@@ -109,6 +109,9 @@ mod summary;
 mod suspension;
 mod task;
 mod thread;
+#[cfg(feature = "real")]
+#[doc(hidden)]
+pub mod trial;
 mod words;
 mod zss;
 
@@ -125,6 +128,9 @@ pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use frames::Frames;
 pub use initialisation::Initialisation;
+#[cfg(feature = "real")]
+#[doc(hidden)]
+pub use levels::Claims;
 pub use marker::trace_marker;
 pub use monitor::Monitor;
 pub use pace::{BOUND, BOUND_RANGE, HEARTBEAT_RANGE};

@@ -13,8 +13,8 @@
 //!     +---------------------+------------------+
 //! ```
 //! (1), (4) by the worker around the body, [`Suspension::enter`] and [`Suspension::leave`]; (2), (3) by the manager.
-//! A worker is suspended inside a body only, where it has no lock of the run and no record half written that
-//! any thread waits for. At the end of the run no worker is suspended any more, for ever ([`Suspension::end`]).
+//! A worker is suspended inside a body, where it has no lock of the run and no record half written that
+//! any thread waits for, or at the door of one, where the same is so. At the end of the run no worker is suspended any more, for ever ([`Suspension::end`]).
 //!
 //! The word is [`crate::words::Hold`]. A signal that is still on its way is not sent again, so that a body which blocks
 //! signals for ever gathers no queue of them.
@@ -22,7 +22,7 @@
 use crate::account::Suspensions;
 use crate::sys::Tid;
 use crate::sys::suspension;
-use crate::words::{Hold, Left};
+use crate::words::{Hold, Left, Place};
 
 /// Whether one worker is suspended: at first it is not, and outside a body.
 #[derive(Debug, Default)]
@@ -74,11 +74,34 @@ impl Suspension {
             return false;
         }
         counts.times += 1;
+        self.call_inside(tid);
+        true
+    }
+
+    /// Suspends worker `tid` wherever it is: inside its body, or before it enters the next one. Its job has executed so much. Counts
+    /// it, and says whether it was not suspended before.
+    pub(crate) fn suspend_anywhere(
+        &self,
+        tid: Tid,
+        executed: u64,
+        counts: &mut Suspensions,
+    ) -> bool {
+        let Some(place) = self.0.hold_anywhere(executed) else {
+            return false;
+        };
+        counts.times += 1;
+        if place == Place::Inside {
+            self.call_inside(tid);
+        }
+        true
+    }
+
+    /// Has the worker, which is held inside a body, stand there.
+    fn call_inside(&self, tid: Tid) {
         if self.0.needs_signal() && !suspension::signal(tid) {
             // Its cancellation points will do.
             self.0.forget_signal();
         }
-        true
     }
 
     /// Lets the worker go on, whose job has executed so much by now; says whether it was suspended, and counts it
@@ -89,6 +112,11 @@ impl Suspension {
             count_ineffective(before, executed, tolerance, counts);
         }
         before.is_some()
+    }
+
+    /// Whether the worker is held, inside or outside a body.
+    pub(crate) fn is_held_anywhere(&self) -> bool {
+        self.0.is_held_anywhere()
     }
 
     /// No thread is suspended from now on.

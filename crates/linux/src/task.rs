@@ -13,7 +13,7 @@ use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{Allowance, Latest, Mailbox, Rising, WatchWord};
+use crate::words::{Allowance, Host, Latest, Mailbox, Rising, WatchWord};
 use crate::zss::{Rank, Slack};
 pub(crate) use handover::{Assignment, Handover, Wait};
 pub(crate) use jobs::Jobs;
@@ -71,6 +71,8 @@ pub(crate) struct TaskShared {
     pub(crate) handover: Handover,
     /// Where the manager handles each job: what it releases to the worker, and what is over.
     pub(crate) release_counter: ReleaseCounter,
+    /// Of a worker that is not always on the same CPU: which one has it.
+    pub(crate) host: Host,
 }
 
 impl TaskShared {
@@ -102,6 +104,7 @@ impl TaskShared {
             slack: None,
             handover: Handover::default(),
             release_counter: ReleaseCounter::default(),
+            host: Host::default(),
         }
     }
 

@@ -55,7 +55,8 @@ fn file(tree: &Path, line: u32) -> PathBuf {
 }
 
 /// One processor is asked to serve the interrupts of devices while this lives; then those are that had them before. One of these
-/// lives at a time for a tree, else the second would take what the first asked for as what was before. Others may move lines meanwhile,
+/// lives at a time for a tree, as far as processes see the same one, which those in containers of their own may not; else the second would
+/// take what the first asked for as what was before. Others may move lines meanwhile,
 /// and lines that are requested meanwhile go where new ones go: [`Self::restore`] counts both. A process that is killed leaves all as it is.
 #[derive(Debug)]
 pub struct Redirected {
@@ -79,10 +80,10 @@ pub struct Restored {
     pub changed_by_others: usize,
     /// They do not exist any more.
     pub gone: usize,
-    /// They could not be read or changed, and are served by the processor that was asked to.
+    /// They could not be read or changed: who serves them is not known, or the processor that was asked to.
     pub refused: usize,
-    /// Lines that were requested meanwhile, wherever they went.
-    pub new: usize,
+    /// Lines that were requested meanwhile, wherever they went; `None` if nobody can say.
+    pub new: Option<usize>,
 }
 
 impl Redirected {
@@ -168,9 +169,9 @@ impl Redirected {
             };
             *count += 1;
         }
-        let present = lines(&self.tree).unwrap_or_default();
         let is_new = |line: &&u32| self.all.binary_search(line).is_err();
-        restored.new = present.iter().filter(is_new).count();
+        let present = lines(&self.tree).ok();
+        restored.new = present.map(|lines| lines.iter().filter(is_new).count());
         restored
     }
 }
@@ -250,7 +251,7 @@ mod tests {
                 changed_by_others: 1,
                 gone: 1,
                 refused: 1,
-                new: 1,
+                new: Some(1),
             }
         );
         let line = |line, list: &str| (line, list.to_owned());

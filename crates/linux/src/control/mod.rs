@@ -3,10 +3,12 @@
 //! Here is what managers alone do: they take priorities and give them back, and say what their deciders found.
 
 mod activations;
+mod class;
 mod record;
 mod traced;
 
 pub(crate) use activations::Activations;
+pub(crate) use class::{Class, Classes};
 pub(crate) use record::{ManagerRecord, Reason};
 pub(crate) use traced::Traced;
 
@@ -17,7 +19,7 @@ use crate::evidence::take_priority;
 use crate::request::Request;
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::{self, Tid};
+use crate::sys::{self, Processor, Tid};
 use crate::task::{TaskShared, Tasks};
 use crate::words::{Cause, Question};
 #[cfg(feature = "real")]
@@ -62,6 +64,11 @@ impl<'a> Control<'a> {
     /// The present instant.
     pub(crate) fn now(&self) -> Instant {
         self.run.instant(monotonic_nanos())
+    }
+
+    /// The processor of the CPU.
+    pub(crate) fn processor(&self) -> Processor {
+        self.cpu.processor
     }
 
     /// Whether jobs are released.
@@ -248,6 +255,40 @@ impl<'a> Control<'a> {
             let _ = sys::sched::set_other(tid);
         }
         Ok(())
+    }
+
+    /// Puts the worker of a task into a class, unless it is there at present. One that is not to be suspended is not held either.
+    pub(crate) fn put(
+        &mut self,
+        (task, classes): (&TaskShared, Classes),
+        (present, class): (&mut Class, Class),
+    ) {
+        if *present == class {
+            return;
+        }
+        *present = class;
+        let tid = task.jobs.tid();
+        let before = monotonic_nanos();
+        if class != Class::Run {
+            self.burns_no_more();
+        }
+        let done = match class {
+            Class::Run => self.raise(tid, classes.run),
+            Class::Suspended => self.raise(tid, classes.suspended),
+            Class::Background => sys::sched::set_other(tid),
+        };
+        if done.is_err() {
+            self.fail();
+        }
+        if class != Class::Run {
+            let cost = monotonic_nanos().saturating_sub(before);
+            self.record.demotion.record(cost);
+        }
+        if class != Class::Suspended && task.suspension.is_suspended() {
+            let executed = task.jobs.executed().unwrap_or(0);
+            let (tolerance, counts) = (self.terms.tolerance_nanos, &mut self.record.suspensions);
+            task.suspension.resume(executed, tolerance, counts);
+        }
     }
 
     /// Gives a worker its priority back.

@@ -64,6 +64,11 @@ pub(crate) struct ManagerRecord {
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
     pub(crate) lateness: Histogram,
     pub(crate) wakeups: Wakeups,
+    /// How long the manager waited for the one lock of all CPUs, where there is one.
+    pub(crate) lock_waits: Histogram,
+    /// How often level C left the CPU to ordinary threads, and for how long.
+    pub(crate) yields: u64,
+    pub(crate) yielded_nanos: u64,
     pub(crate) suspensions: Suspensions,
     pub(crate) lost_notices: u64,
     /// By server, as far as something was noted of one.

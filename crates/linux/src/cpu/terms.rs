@@ -68,8 +68,29 @@ impl Terms {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "real"))]
 use crate::account::LATE_WAKE_NANOS;
+
+#[cfg(feature = "real")]
+impl Terms {
+    /// Of managers that nobody judges.
+    pub(crate) const fn in_trial(duties: Duties) -> Self {
+        Self {
+            monitor: Monitor::Manager,
+            heartbeat_nanos: None,
+            // The usual one.
+            bound_nanos: 30_000,
+            stops_at_own_limit: false,
+            has_job_budgets: false,
+            guarantee: false,
+            backlog: None,
+            tolerance_nanos: 100_000,
+            tolerates_each_job: false,
+            late_wake_nanos: LATE_WAKE_NANOS,
+            duties,
+        }
+    }
+}
 
 #[cfg(test)]
 impl Terms {

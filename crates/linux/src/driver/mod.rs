@@ -8,20 +8,29 @@
 //! |---|---|---|---|
 //! | [`Native`] | a guard | signals of monitors, and calls | exceptions |
 //! | [`Managed`] | a scheduler | a futex with one timeout, or signals | each release and each end |
+//! | `Levels` | a scheduler of its own, and one of all CPUs | a futex with one timeout | each release and each end |
 //! | [`Huang2014`] | a guard | signals of timers, and calls, in `epoll_wait` | what the paper's managers hear of |
 //!
 //! What all have in common is here: the beginning and the end, the beat, the spans of a recording, and what
 //! the manager's thread costs.
 
+mod dispatch;
 mod enactor;
 mod huang2014;
 mod kind;
+#[cfg_attr(
+    not(any(test, feature = "real")),
+    expect(dead_code, reason = "no run has levels on several CPUs yet")
+)]
+mod levels;
 mod managed;
 mod native;
 
 pub(crate) use enactor::Enactor;
 pub(crate) use huang2014::Huang2014;
 pub(crate) use kind::Kind;
+#[cfg(feature = "real")]
+pub(crate) use levels::{Common, Demand, Home, Levels, Merging, Parts, Share, Together, Ways};
 pub(crate) use managed::Managed;
 pub(crate) use native::Native;
 

@@ -8,11 +8,28 @@
 //!
 //! Nothing in here reads a clock or knows a thread: instants come with the calls.
 
+#[cfg(any(test, feature = "real"))]
+#[cfg_attr(
+    not(feature = "real"),
+    expect(unreachable_pub, reason = "it is for a program that counts")
+)]
+mod claims;
 mod facts;
 mod fault;
+mod one;
 mod settle;
 mod shared;
 mod side;
+
+#[cfg(feature = "real")]
+pub use claims::Claims;
+pub(crate) use facts::What;
+pub(crate) use one::One;
+pub(crate) use settle::Settler;
+#[cfg(feature = "real")]
+pub(crate) use settle::SharedRecord;
+pub(crate) use shared::Shared;
+pub(crate) use side::{Decided, Full, LocalStep, NoStep, Published, Side, Taken};
 
 #[cfg(test)]
 mod tests;

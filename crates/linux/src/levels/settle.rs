@@ -26,6 +26,9 @@ use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
 use vestal_core::{ContractViolation, CpuId, Fact, Instant, JobId, Notice, Scheduler};
 
+/// So often whoever has the turn and whose CPU is open looks at what came meanwhile, before it looks after its own.
+pub(crate) const ROUNDS: u32 = 4;
+
 /// The outcome of a settlement.
 pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
 
@@ -45,7 +48,7 @@ pub(crate) struct SharedRecord {
     pub(crate) turns: u64,
     /// Decisions.
     pub(crate) decisions: u64,
-    /// How often a closed CPU left something to an open one.
+    /// How often a CPU left something to an open one.
     pub(crate) handed_on: u64,
     /// Offers.
     pub(crate) offers: u64,
@@ -122,8 +125,9 @@ impl<'a, S: Scheduler> Held<'a, S> {
         }
     }
 
-    /// Looks at all that was told, decides, and offers, until nobody has come meanwhile; a closed CPU does so once, and leaves
-    /// what comes meanwhile to an open one. `now` is the instant at which the caller read its clock. Adds to `calls`, in which there is
+    /// Looks at all that was told, decides, and offers, until nobody has come meanwhile; a closed CPU does so once, and an open one
+    /// [`ROUNDS`] times, for both have jobs of their own to look after, and leave what comes meanwhile to an open one. Says whether that is
+    /// the caller, because there is no other: then it is to come again when it has done so. `now` is the instant at which the caller read its clock. Adds to `calls`, in which there is
     /// room for all CPUs, those that have something to look at; the caller itself may be among them. They are to be called when this
     /// has come back.
     ///
@@ -133,11 +137,15 @@ impl<'a, S: Scheduler> Held<'a, S> {
         mut self,
         now: Instant,
         (settler, calls): (&mut impl Settler, &mut Vec<CpuId>),
-    ) -> Step {
-        loop {
+    ) -> Step<bool> {
+        let rounds = match self.side.is_open() {
+            true => ROUNDS,
+            false => 1,
+        };
+        for round in 1_u32.. {
             // None only where somebody has panicked.
             let Some(mut domain) = self.shared.domain() else {
-                return Ok(());
+                return Ok(false);
             };
             domain.record.turns += 1;
             domain.round(self.shared, now, (&mut *settler, &mut *calls))?;
@@ -148,10 +156,10 @@ impl<'a, S: Scheduler> Held<'a, S> {
             }
             if self.is_over || self.shared.turn.let_go() {
                 self.is_over = true;
-                return Ok(());
+                return Ok(false);
             }
             settler.between();
-            if !self.side.is_open() {
+            if round >= rounds {
                 if let Some(mut domain) = self.shared.domain() {
                     domain.record.handed_on += 1;
                 }
@@ -159,12 +167,14 @@ impl<'a, S: Scheduler> Held<'a, S> {
                 self.shared.turn.leave();
                 // Whoever opened and came before that is seen here, and who comes later gets the turn. Where no CPU is open nobody can
                 // use a claim.
-                if let Some(open) = self.shared.open_other(self.side.cpu()) {
+                let other = self.shared.open_other(self.side.cpu());
+                if let Some(open) = other {
                     add(calls, open);
                 }
-                return Ok(());
+                return Ok(other.is_none() && self.side.is_open());
             }
         }
+        Ok(false)
     }
 }
 
@@ -220,19 +230,16 @@ impl<S: Scheduler> Domain<S> {
         // One for each offer that may be taken, or given back, and the last one.
         for _ in 0..=2 * self.cpus.len() {
             for cpu in self.numbers() {
-                self.drain(shared, cpu)?;
+                self.drain(shared, cpu, settler)?;
                 settler.between();
             }
             for cpu in self.numbers() {
                 self.see_taken(shared, cpu, settler)?;
             }
-            self.decide(now)?;
-            while let Some(notice) = self.scheduler.take_notice() {
-                settler.notice(&notice);
-            }
+            self.decide(now, settler)?;
             let mut found = Found::AsKnown;
             for cpu in self.numbers() {
-                if self.withdraw(shared, cpu, calls)? == Found::Other {
+                if self.withdraw(shared, cpu, (settler, calls))? == Found::Other {
                     found = Found::Other;
                 }
                 settler.between();
@@ -251,7 +258,7 @@ impl<S: Scheduler> Domain<S> {
         Ok(())
     }
 
-    fn decide(&mut self, now: Instant) -> Step {
+    fn decide(&mut self, now: Instant, settler: &mut impl Settler) -> Step {
         let told = self.cpus.iter().map(|known| known.latest);
         let now = told.fold(now.max(self.clock), Instant::max);
         self.clock = now;
@@ -261,24 +268,32 @@ impl<S: Scheduler> Domain<S> {
             *slot = *planned;
         }
         self.next = plan.next;
+        while let Some(notice) = self.scheduler.take_notice() {
+            settler.notice(&notice);
+        }
         Ok(())
     }
 
     /// Tells the scheduler what a CPU has told until now.
-    fn drain(&mut self, shared: &Shared<S>, cpu: CpuId) -> Step {
+    fn drain(&mut self, shared: &Shared<S>, cpu: CpuId, settler: &mut impl Settler) -> Step {
         let Some(seat) = shared.seats.get(cpu.index()) else {
             return Ok(());
         };
         while let Some(words) = seat.up.take() {
             // Nothing else is ever written there.
             if let Some(fact) = UpFact::from_words(words) {
-                self.hear(cpu, fact)?;
+                self.hear(cpu, fact, settler)?;
             }
         }
         Ok(())
     }
 
-    fn hear(&mut self, cpu: CpuId, UpFact { at, what }: UpFact) -> Step {
+    fn hear(
+        &mut self,
+        cpu: CpuId,
+        UpFact { at, what }: UpFact,
+        settler: &mut impl Settler,
+    ) -> Step {
         self.record.facts += 1;
         let known = self.known(cpu)?;
         known.latest = known.latest.max(at);
@@ -307,7 +322,14 @@ impl<S: Scheduler> Domain<S> {
                 Fact::Completed { cpu, job }
             }
         };
-        self.scheduler.apply(at, fact)
+        match self.scheduler.apply(at, fact) {
+            // Nobody has looked for several periods of a task: a decision takes its releases, and makes room for others.
+            Err(ContractViolation::TooManyFacts { .. }) => {
+                self.decide(at, settler)?;
+                self.scheduler.apply(at, fact)
+            }
+            outcome => outcome,
+        }
     }
 
     /// A CPU has taken something of which it has not told yet, or has by now.
@@ -324,7 +346,7 @@ impl<S: Scheduler> Domain<S> {
             }
             // What it told before it took this is there to be seen by now: above all what stopped before.
             if !is_injected(Fault::NoSecondDrain) {
-                self.drain(shared, cpu)?;
+                self.drain(shared, cpu, settler)?;
             }
             settler.between();
             if !self.known(cpu)?.knows(taken) {
@@ -350,7 +372,12 @@ impl<S: Scheduler> Domain<S> {
     }
 
     /// Takes back what a CPU is not to have any more.
-    fn withdraw(&mut self, shared: &Shared<S>, cpu: CpuId, calls: &mut Vec<CpuId>) -> Step<Found> {
+    fn withdraw(
+        &mut self,
+        shared: &Shared<S>,
+        cpu: CpuId,
+        (settler, calls): (&mut impl Settler, &mut Vec<CpuId>),
+    ) -> Step<Found> {
         let slot = self.slots.get(cpu.index()).copied().flatten();
         let known = self.known(cpu)?;
         let (Some(wanted), Some(seat)) = (known.wanted, shared.seats.get(cpu.index())) else {
@@ -383,7 +410,7 @@ impl<S: Scheduler> Domain<S> {
         // It was taken since this looked.
         self.record.refused += 1;
         self.known(cpu)?.wanted = Some(wanted);
-        self.drain(shared, cpu)?;
+        self.drain(shared, cpu, settler)?;
         let known = self.known(cpu)?;
         if !known.knows(wanted.offer()) {
             self.start_ahead(cpu, wanted.offer())?;

@@ -94,6 +94,16 @@ impl<S> Shared<S> {
             .map(|(open, _)| open)
     }
 
+    /// Takes what is left in the queues when all is over, of which nobody has heard.
+    #[cfg(test)]
+    pub(crate) fn unheard(&self) -> Vec<super::What> {
+        let each = self.seats.iter();
+        let each = each.flat_map(|seat| std::iter::from_fn(|| seat.up.take()));
+        each.filter_map(UpFact::from_words)
+            .map(|fact| fact.what)
+            .collect()
+    }
+
     /// Whether there is something that nobody has looked at.
     pub(crate) fn has_more(&self) -> bool {
         self.turn.has_more()

@@ -8,8 +8,8 @@ use super::settle::Held;
 use super::shared::Shared;
 use crate::words::Offer;
 use std::collections::VecDeque;
-use vestal_core::plan::Slot;
-use vestal_core::{ContractViolation, CpuId, Instant, Scheduler, Service};
+use vestal_core::plan::{Slot, Wake};
+use vestal_core::{ContractViolation, CpuId, Duration, Instant, Scheduler, Service};
 
 /// A job that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +31,14 @@ pub(crate) struct Full;
 pub(crate) struct Side {
     cpu: CpuId,
     is_open: bool,
+    /// When that was told last.
+    published: Option<Instant>,
     /// What it has taken, and not given back.
     held: Option<Guest>,
     /// Told, when there was no room: nothing overtakes it.
     kept: VecDeque<UpFact>,
+    /// Whether something was told since the manager came for the turn last at which somebody has to look.
+    has_news: bool,
 }
 
 impl Side {
@@ -43,8 +47,10 @@ impl Side {
         Self {
             cpu,
             is_open: false,
+            published: None,
             held: None,
             kept: VecDeque::with_capacity(keeps),
+            has_news: false,
         }
     }
 
@@ -59,6 +65,8 @@ impl Side {
         what: What,
     ) -> Result<(), Full> {
         let fact = UpFact { at, what };
+        // Who decides learns of a start by the claim, and of a charge with what comes after it.
+        self.has_news |= !matches!(what, What::Started(_) | What::Charged(..));
         if self.flush(shared) && shared.push(self.cpu, fact) {
             return Ok(());
         }
@@ -69,13 +77,14 @@ impl Side {
         Ok(())
     }
 
-    /// Tells what was kept; says whether nothing is left of it.
+    /// Tells what was kept, at which somebody has to look then; says whether nothing is left of it.
     pub(crate) fn flush<S>(&mut self, shared: &Shared<S>) -> bool {
         while let Some(&fact) = self.kept.front() {
             if !shared.push(self.cpu, fact) {
                 return false;
             }
             self.kept.pop_front();
+            self.has_news = true;
         }
         true
     }
@@ -85,14 +94,28 @@ impl Side {
         !self.kept.is_empty()
     }
 
+    /// Whether something was told since it came for the turn last at which somebody has to look.
+    pub(crate) const fn has_news(&self) -> bool {
+        self.has_news
+    }
+
     /// Tells whether the CPU is open, if that is news.
-    fn publish<S>(&mut self, shared: &Shared<S>, at: Instant, open: bool) -> Result<(), Full> {
+    pub(super) fn publish<S>(
+        &mut self,
+        shared: &Shared<S>,
+        at: Instant,
+        open: bool,
+    ) -> Result<(), Full> {
         if open == self.is_open {
             return Ok(());
         }
         let what = if open { What::Opened } else { What::Closed };
+        // Of two that contradict each other at one instant the domain believes that the CPU is closed.
+        let after = Duration::from_nanos(u64::from(open));
+        let least = self.published.map(|last| last.saturating_add(after));
+        let at = least.map_or(at, |least| at.max(least));
         self.tell(shared, at, what)?;
-        self.is_open = open;
+        (self.is_open, self.published) = (open, Some(at));
         if let Some(seat) = shared.seats.get(self.cpu.index()) {
             seat.open.set(u64::from(open));
         }
@@ -154,6 +177,16 @@ pub(crate) struct LocalStep<'a, L>(pub(crate) &'a mut L);
 #[derive(Debug)]
 pub(crate) struct Published(CpuId);
 
+/// What came of a step.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    /// What the CPU is to run of its own.
+    pub(crate) own: Option<Slot>,
+    /// When its own domain is to decide again.
+    pub(crate) wake: Option<Wake>,
+    pub(crate) published: Published,
+}
+
 /// Why there was no step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoStep {
@@ -162,17 +195,24 @@ pub(crate) enum NoStep {
 }
 
 impl<L: Scheduler> LocalStep<'_, L> {
-    /// The domain decides; gives what the CPU is to run of its own, which is to be carried out before the manager comes for the turn.
+    /// The domain decides; gives what the CPU is to run of its own, which is to be carried out before the manager comes for the turn,
+    /// and when the domain asks to decide again. The CPU is told to be open if nothing of its own is to run, and it may be, which is asked then.
     pub(crate) fn decide<S>(
         self,
         now: Instant,
         (side, shared): (&mut Side, &Shared<S>),
-    ) -> Result<(Option<Slot>, Published), NoStep> {
+        may_be_open: impl FnOnce() -> bool,
+    ) -> Result<Decided, NoStep> {
         let plan = self.0.decide(now).map_err(NoStep::Refused)?;
-        let own = plan.slot(side.cpu);
-        let told = side.publish(shared, now, own.is_none());
+        let (own, wake) = (plan.slot(side.cpu), plan.next);
+        let told = side.publish(shared, now, own.is_none() && may_be_open());
         told.map_err(|Full| NoStep::Full)?;
-        Ok((own, Published(side.cpu)))
+        let published = Published(side.cpu);
+        Ok(Decided {
+            own,
+            wake,
+            published,
+        })
     }
 }
 
@@ -184,11 +224,13 @@ impl Published {
         shared: &'a Shared<S>,
     ) -> Option<Held<'a, S>> {
         debug_assert_eq!(self.0, side.cpu, "another CPU's step");
+        side.has_news = false;
         shared.turn.attempt().then(|| Held::new(shared, side))
     }
 
     /// Leaves what was told to whoever has the turn, or comes for it next.
-    pub(crate) fn leave<S>(self, shared: &Shared<S>) {
+    pub(crate) fn leave<S>(self, side: &mut Side, shared: &Shared<S>) {
+        side.has_news = false;
         shared.turn.leave_work();
     }
 }

@@ -34,6 +34,17 @@ impl Tasks {
         }
     }
 
+    /// Of a trial: tasks that nobody judges, by name, whose jobs may be held.
+    #[cfg(feature = "real")]
+    pub(crate) fn in_trial(
+        each: impl Iterator<Item = (String, vestal_core::TaskConfiguration)>,
+        fifo: i32,
+    ) -> Self {
+        let unlimited = crate::words::Allowance::Unlimited;
+        let task = |(name, entry)| TaskShared::new(name, entry, 0, fifo, unlimited).in_slices();
+        Self::new(each.map(task).collect())
+    }
+
     /// The task with this number.
     pub(crate) fn of(&self, id: TaskId) -> Result<&TaskShared, ContractViolation> {
         let task = self.get(id.index());

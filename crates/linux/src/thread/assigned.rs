@@ -64,7 +64,7 @@ impl RunningWorker<'_> {
         // The manager takes the CPU at once, wanted from here on.
         let now = monotonic_nanos();
         self.own.note(Note::Leaves { now });
-        cpu.kick_manager();
+        cpu.call_manager_of(task.id);
     }
 
     /// Notes the job down, as under native dispatch.

@@ -18,7 +18,7 @@ use super::sync::{AtomicU64, Ordering};
 /// A job that is offered: by the number of its task, and how often one of that was offered before, some bits of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Any but the largest.
+    /// Any but the largest, which no set of tasks reaches.
     pub(crate) task: u16,
     pub(crate) generation: u16,
 }
@@ -38,7 +38,10 @@ impl Claimed {
     const fn bits(self) -> u64 {
         const fn of(offer: Option<Offer>) -> u64 {
             match offer {
-                Some(offer) => (offer.task as u64) << 16 | offer.generation as u64,
+                Some(offer) => {
+                    debug_assert!(offer.task != NONE, "the number of no task");
+                    (offer.task as u64) << 16 | offer.generation as u64
+                }
                 None => (NONE as u64) << 16,
             }
         }
@@ -262,7 +265,8 @@ mod model {
         );
     }
 
-    /// Each side writes its own word and reads the other's.
+    /// Each side writes its own word and reads the other's. Under sequential consistency nobody gives it away twice, but both
+    /// may step back: the pair is wrong either way.
     #[test]
     #[should_panic = "given away twice"]
     fn refuted_what_is_wanted_and_what_is_taken_in_two_words() {

@@ -6,13 +6,14 @@
 //!      ^                |  leave               |  leave: the body did not listen
 //!      +----------------+----------------------+
 //!
-//!             hold_anywhere          enter              release
-//!   outside --------------> ahead -----------> held ----------------> inside
+//!             hold_anywhere          enter                release
+//!   outside --------------> ahead -----------> at the door ----------> inside
 //!      ^                      |
 //!      +----------------------+ release
 //! ```
 //! The worker enters and leaves, the manager holds and releases, all in one word: who is inside can be held, and who is
-//! outside beforehand, so that nothing of a body is executed. After the end nobody is held any more, for ever.
+//! outside beforehand, so that nothing of a body is executed: it waits at the door, which is no place inside. After the end nobody
+//! is held any more, for ever.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, wait_while, wake_all};
 
@@ -26,6 +27,8 @@ const OVER: u32 = 3;
 const OVER_HELD: u32 = 4;
 /// The worker is outside, and held as soon as it enters.
 const AHEAD: u32 = 5;
+/// It waits to enter while this is in the word.
+const DOOR: u32 = 6;
 
 /// How a worker was found when it left a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +63,11 @@ impl Hold {
         loop {
             match self.word.load(Ordering::Acquire) {
                 OUTSIDE if self.turn(OUTSIDE, INSIDE) => return,
-                AHEAD if self.turn(AHEAD, HELD) => return self.wait(),
+                AHEAD if self.turn(AHEAD, DOOR) => {}
+                DOOR => wait_while(&self.word, DOOR, None),
                 // It was held or released since it was looked at.
                 OUTSIDE | AHEAD => {}
-                // After the end.
+                // Released, or after the end.
                 _ => return,
             }
         }
@@ -98,10 +102,6 @@ impl Hold {
 
     /// Holds the worker wherever it is; says where it was, or nothing if it was held before, or after the end. One that was inside
     /// may need a signal. By the manager.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "no run has levels on several CPUs yet")
-    )]
     pub(crate) fn hold_anywhere(&self, executed: u64) -> Option<Place> {
         loop {
             let (from, to, place) = match self.word.load(Ordering::Acquire) {
@@ -131,17 +131,23 @@ impl Hold {
     /// Lets the worker go on; gives what it had executed when it was held, if it was. By the manager.
     pub(crate) fn release(&self) -> Option<u64> {
         let was_ahead = self.turn(AHEAD, OUTSIDE);
-        // It may have entered meanwhile.
-        let was_inside = !was_ahead && self.turn(HELD, INSIDE);
-        if was_inside {
+        // It may have come to the door meanwhile.
+        let waits = !was_ahead && (self.turn(DOOR, INSIDE) || self.turn(HELD, INSIDE));
+        if waits {
             wake_all(&self.word);
         }
-        let was_held = was_ahead || was_inside;
+        let was_held = was_ahead || waits;
         was_held.then(|| self.executed.load(Ordering::Relaxed))
     }
 
+    /// Whether it is held inside a body.
     pub(crate) fn is_held(&self) -> bool {
         self.word.load(Ordering::Acquire) == HELD
+    }
+
+    /// Whether it is held, wherever.
+    pub(crate) fn is_held_anywhere(&self) -> bool {
+        matches!(self.word.load(Ordering::Acquire), HELD | AHEAD | DOOR)
     }
 
     /// Whether the worker is inside a body; not to be asked after the end.
@@ -149,7 +155,7 @@ impl Hold {
         matches!(self.word.load(Ordering::Acquire), INSIDE | HELD)
     }
 
-    /// Waits while held. By the worker.
+    /// Waits while held inside a body. By the worker.
     pub(crate) fn wait(&self) {
         while self.is_held() {
             wait_while(&self.word, HELD, None);
@@ -401,10 +407,11 @@ mod tests {
                 hold.enter();
                 hold.leave()
             });
-            while !hold.is_held() {
+            while hold.word.load(Ordering::Acquire) != DOOR {
                 std::thread::yield_now();
             }
-            assert!(!worker.is_finished());
+            assert!(!hold.is_inside() && !hold.is_held() && hold.hold_anywhere(9).is_none());
+            assert!(!hold.hold(9) && !worker.is_finished());
             assert_eq!(hold.release(), Some(6));
             assert_eq!(worker.join().unwrap(), Left::Free);
         });

@@ -11,8 +11,8 @@
 //!
 //! `docs/linux-words.md` has a table of all words of a run.
 //!
-//! Each cell is checked by the model checker loom, which tries every interleaving and every order that
-//! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words::`. Models of
+//! Each cell is checked by the model checker loom, which tries every interleaving, of three threads those that a model names, and every
+//! order that the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words::`. Models of
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
 //! same with a weaker order, or with the pair of words that was there before.
 
@@ -32,10 +32,6 @@ mod guest;
 #[cfg(all(test, loom))]
 mod guest_models;
 mod hold;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no run has levels on several CPUs yet")
-)]
 mod host;
 mod job;
 mod latest;
@@ -67,7 +63,8 @@ pub(crate) use countdown::Countdown;
 pub(crate) use ends::Ends;
 pub(crate) use entrance::Entrance;
 pub(crate) use gate::{Gate, Passed, Ticket};
-pub(crate) use hold::{Hold, Left};
+pub(crate) use hold::{Hold, Left, Place};
+pub(crate) use host::Host;
 pub(crate) use job::JobWord;
 pub(crate) use latest::Latest;
 pub(crate) use line::Line;

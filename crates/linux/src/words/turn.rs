@@ -94,15 +94,19 @@ mod model {
         if !(way.attempt)(shared) {
             return;
         }
-        loop {
-            let mut seen = shared.seen.try_lock().expect("two have the turn");
-            for (seen, left) in seen.iter_mut().zip(&shared.left) {
-                *seen = left.load(Ordering::Relaxed).max(*seen);
-            }
-            drop(seen);
-            if (way.let_go)(shared) {
-                return;
-            }
+        while !look(shared, way) {}
+    }
+
+    /// The holder looks once; says whether it could let go then.
+    fn look(shared: &Shared, way: Way) -> bool {
+        see(shared);
+        (way.let_go)(shared)
+    }
+
+    fn see(shared: &Shared) {
+        let mut seen = shared.seen.try_lock().expect("two have the turn");
+        for (seen, left) in seen.iter_mut().zip(&shared.left) {
+            *seen = left.load(Ordering::Relaxed).max(*seen);
         }
     }
 
@@ -122,28 +126,129 @@ mod model {
         two_come(RIGHT);
     }
 
-    /// One that leaves once, as a closed CPU does, and is followed by the one that it calls.
-    #[test]
-    fn what_was_left_to_others_is_there_when_they_are_called() {
-        loom::model(|| {
-            let shared = Arc::new(Shared::default());
-            let called = Arc::new(AtomicU64::new(0));
-            let (other, bell) = (Arc::clone(&shared), Arc::clone(&called));
-            let thread = thread::spawn(move || {
-                other.left[1].store(1, Ordering::Relaxed);
-                if other.turn.attempt() {
-                    other.turn.leave();
-                }
-                bell.store(1, Ordering::Release);
-            });
-            come(&shared, 0, RIGHT);
-            thread.join().unwrap();
-            assert_eq!(called.load(Ordering::Acquire), 1);
-            // The second is called.
-            if shared.turn.has_more() {
-                come(&shared, 0, RIGHT);
+    /// What a closed CPU, one that opens, and whoever is called share besides.
+    #[derive(Default)]
+    struct Called {
+        shared: Shared,
+        /// The second CPU is open: set before it comes for the turn.
+        open: AtomicU32,
+        /// Somebody was called; set after the reason for that.
+        bell: AtomicU32,
+    }
+
+    impl Called {
+        /// Whether it was called; if so, it comes if there is something to look at.
+        fn answer(&self) -> bool {
+            let is_called = self.bell.load(Ordering::Acquire) == 1;
+            if is_called && self.shared.turn.has_more() {
+                look_again(&self.shared);
             }
-            assert_eq!(*shared.seen.lock().unwrap(), [1, 1], "left behind");
+            is_called
+        }
+    }
+
+    /// Like [`come`], of one that leaves nothing of its own.
+    fn look_again(shared: &Shared) {
+        if shared.turn.attempt() {
+            while !look(shared, RIGHT) {}
+        }
+    }
+
+    /// Three threads: all interleavings with at most three preemptions.
+    fn three(model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(model);
+    }
+
+    /// The first CPU is closed: it looks once, leaves the rest because others came, of whom nothing else is here, and calls the second one
+    /// if that is open; that one opens meanwhile, and comes for the turn. The third thread is the second CPU after a call; one that came too early comes later.
+    fn left_to_who_opens(leave: fn(&Called)) {
+        three(move || {
+            let all = Arc::new(Called::default());
+            let [first, second] = [Arc::clone(&all), Arc::clone(&all)];
+            let closed = thread::spawn(move || {
+                let shared = &first.shared;
+                shared.left[0].store(1, Ordering::Relaxed);
+                if shared.turn.attempt() {
+                    see(shared);
+                    leave(&first);
+                }
+            });
+            let opens = thread::spawn(move || {
+                second.open.store(1, Ordering::Release);
+                come(&second.shared, 1, RIGHT);
+            });
+            let is_answered = all.answer();
+            closed.join().unwrap();
+            opens.join().unwrap();
+            if !is_answered {
+                all.answer();
+            }
+            let seen = *all.shared.seen.lock().unwrap();
+            assert_eq!(seen, [1, 1], "left behind");
+        });
+    }
+
+    fn call_if_open(all: &Called, is_open: bool) {
+        if is_open {
+            all.bell.store(1, Ordering::Release);
+        }
+    }
+
+    #[test]
+    fn what_a_closed_cpu_leaves_is_seen_by_who_opened_meanwhile() {
+        left_to_who_opens(|all| {
+            all.shared.turn.leave();
+            let is_open = all.open.load(Ordering::Acquire) == 1;
+            call_if_open(all, is_open);
+        });
+    }
+
+    #[test]
+    #[should_panic = "left behind"]
+    fn refuted_choosing_whom_to_call_before_leaving() {
+        left_to_who_opens(|all| {
+            let is_open = all.open.load(Ordering::Acquire) == 1;
+            all.shared.turn.leave();
+            call_if_open(all, is_open);
+        });
+    }
+
+    /// One leaves work without coming for the turn, and calls; another one has the turn meanwhile, or not.
+    fn work_left_to_who_is_called(leave_work: fn(&Turn)) {
+        three(move || {
+            let all = Arc::new(Called::default());
+            let [first, second] = [Arc::clone(&all), Arc::clone(&all)];
+            let leaves = thread::spawn(move || {
+                first.shared.left[0].store(1, Ordering::Relaxed);
+                leave_work(&first.shared.turn);
+                first.bell.store(1, Ordering::Release);
+            });
+            let other = thread::spawn(move || come(&second.shared, 1, RIGHT));
+            let is_answered = all.answer();
+            leaves.join().unwrap();
+            other.join().unwrap();
+            if !is_answered {
+                all.answer();
+            }
+            assert_eq!(*all.shared.seen.lock().unwrap(), [1, 1], "left behind");
+        });
+    }
+
+    #[test]
+    fn work_that_is_left_is_seen_by_the_holder_or_by_who_is_called() {
+        work_left_to_who_is_called(|turn| {
+            turn.leave_work();
+        });
+    }
+
+    /// The holder takes the call's reason off the word, and does not see what was left.
+    #[test]
+    #[should_panic = "left behind"]
+    fn refuted_leaving_work_relaxed() {
+        work_left_to_who_is_called(|turn| {
+            turn.0.fetch_or(MORE, Ordering::Relaxed);
         });
     }
 
@@ -160,20 +265,23 @@ mod model {
         });
     }
 
-    /// Each side writes its own word and reads the other's.
+    /// Each side writes its own word and reads the other's: right under sequential consistency alone, which these are not
+    /// ordered by.
     #[test]
     #[should_panic = "left behind"]
     fn refuted_more_in_a_word_of_its_own() {
         two_come(Way {
             attempt: |shared| {
-                shared.more.store(1, Ordering::SeqCst);
-                shared.turn.0.swap(HELD, Ordering::SeqCst) == 0
+                shared.more.store(1, Ordering::Release);
+                shared.turn.0.swap(HELD, Ordering::AcqRel) == 0
             },
             let_go: |shared| {
-                shared.turn.0.store(0, Ordering::SeqCst);
-                let again = shared.more.swap(0, Ordering::Relaxed) == 1
-                    && shared.turn.0.swap(HELD, Ordering::SeqCst) == 0;
-                !again
+                shared.turn.0.store(0, Ordering::Release);
+                let is_more = shared.more.load(Ordering::Acquire) == 1;
+                if is_more {
+                    shared.more.store(0, Ordering::Release);
+                }
+                !(is_more && shared.turn.0.swap(HELD, Ordering::AcqRel) == 0)
             },
         });
     }

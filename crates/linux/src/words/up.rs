@@ -79,7 +79,8 @@ mod model {
 
     const FACTS: u64 = 2;
 
-    /// There is room for one fact; the writer waits for it. The reader changes once.
+    /// There is room for one fact; the writer waits for it. The reader changes once. Three threads: all interleavings with at most
+    /// three preemptions.
     fn two_facts(push: fn(&Pairs, [u64; 2]) -> bool, take: Take) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);

@@ -19,6 +19,7 @@ mod left_behind;
 mod levels;
 mod looks;
 mod managed;
+mod mc2;
 mod mechanisms;
 mod monitors;
 mod parts;

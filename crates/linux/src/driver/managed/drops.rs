@@ -1,9 +1,9 @@
 //! Jobs that lose their priorities, and those that never had one.
 
-use super::queue::{Class, queue_of};
+use super::queue::queue_of;
 use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
-use crate::control::Control;
+use crate::control::{Class, Control};
 use crate::evidence::record_dropped;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
@@ -53,7 +53,7 @@ impl Managed {
         if self.running == Some(job) {
             self.stop_running(control)?;
         } else if queue.busy == Some(job.sequence) {
-            self.set_class(control, task, Class::Background);
+            self.set_class(control, task.id, Class::Background);
         }
         // Last of all: it learns that it was dropped.
         if is_waiting {
@@ -73,7 +73,7 @@ impl Managed {
             && !task.jobs.is_demoted(job.sequence)
         {
             control.demote_job(task, job.sequence);
-            self.set_class(control, task, Class::Background);
+            self.set_class(control, task.id, Class::Background);
         }
     }
 

@@ -9,10 +9,11 @@
 //! charged. Where a budget outlives jobs it is not, because it would be given again with each; unless that is wanted, where a server has what
 //! one job needs, and a job that takes no longer is to be in time, and to raise no mode. What was taken off is on nobody's account, but is counted by server.
 
-use super::queue::{Class, TaskQueue, cpu_of, queue_of};
+use super::queue::{TaskQueue, queue_of};
 use super::{Managed, Step};
 use crate::account::{Exceeded, Note};
-use crate::control::Control;
+use crate::control::{Class, Control};
+use crate::driver::dispatch::cpu_of;
 use crate::job::Ended;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::{TaskShared, Wait};
@@ -216,7 +217,7 @@ impl Managed {
                 continue;
             };
             let job = task.job(done.sequence);
-            self.set_class(control, task, Class::Run);
+            self.set_class(control, task.id, Class::Run);
             let running = self.running;
             let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
@@ -231,7 +232,7 @@ impl Managed {
             queue.end_cleaning(&task.jobs);
             match running {
                 // The way is free for the job in whose name the worker came here.
-                Some(next) if next.task == job.task => self.assign(control, task, next),
+                Some(next) if next.task == job.task => self.assign(control, task.id, next),
                 Some(_) | None => queue.ended = Some((done.sequence, done.completed)),
             }
         }
@@ -298,7 +299,7 @@ impl Managed {
         (queue.is_blocked, queue.blocked_at) = (true, at);
         self.waits.begin(job, wait, host);
         // It goes to sleep, which is all that it does.
-        self.set_class(control, task, Class::Run);
+        self.set_class(control, task.id, Class::Run);
         let mut devices = control.devices.iter();
         match devices.nth(wait.device) {
             Some(attached) if attached.device.is_told() && host.is_some() => {

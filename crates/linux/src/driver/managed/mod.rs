@@ -24,23 +24,22 @@
 mod backlog;
 mod drops;
 mod facts;
-mod lane;
 mod queue;
 mod waits;
 
+use super::dispatch::cpu_of;
 use super::{Driver, Step};
-use crate::control::{Control, Reason, Traced};
+use crate::control::{Class, Classes, Control, Reason, Traced};
 use crate::cpu::Call;
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
 use crate::pace::{LeastWait, next_beat};
-use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::task::{Assignment, Handover, TaskShared};
+use crate::task::{Assignment, Handover};
 use backlog::Backlog;
 use facts::{end_of, note_exceeded};
-use queue::{Class, TaskQueue, cpu_of, queue_of};
+use queue::{TaskQueue, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -53,13 +52,6 @@ use waits::Waits;
 
 /// How soon the manager looks again for a worker that it could not hold.
 const HOLD_AGAIN_NANOS: u64 = 20_000;
-
-/// The priorities of the run, the manager's own apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Classes {
-    pub(crate) run: i32,
-    pub(crate) suspended: i32,
-}
 
 /// Dispatches: reports to the scheduler what happened, and does what the plan says.
 pub(crate) struct Managed {
@@ -118,10 +110,7 @@ impl Managed {
             wake: None,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
-            classes: Classes {
-                run: low + 1,
-                suspended: low,
-            },
+            classes: Classes::above(low),
             budget_look: u64::MAX,
             looked: 0,
             least: LeastWait::default(),
@@ -290,7 +279,7 @@ impl Managed {
             } else {
                 Class::Suspended
             };
-            self.set_class(control, task, class);
+            self.set_class(control, task.id, class);
             let permit = self.scheduler.permit(job.task);
             slices::hold(task, job, permit, &mut control.record.suspensions);
         }
@@ -371,14 +360,14 @@ impl Managed {
                 } else {
                     Class::Run
                 };
-                self.set_class(control, task, class);
+                self.set_class(control, task.id, class);
                 None
             }
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
                 queue.begin_cleaning(&task.jobs, job.sequence);
-                self.set_class(control, task, Class::Run);
+                self.set_class(control, task.id, Class::Run);
                 None
             }
             None => match queue.ended.take() {
@@ -394,7 +383,7 @@ impl Managed {
                 }
                 Some(_) | None => {
                     queue.open_account(job.sequence);
-                    self.assign(control, task, job);
+                    self.assign(control, task.id, job);
                     None
                 }
             },
@@ -413,8 +402,11 @@ impl Managed {
     }
 
     /// Lets the worker, which has no job, begin `job`.
-    fn assign(&mut self, control: &mut Control<'_>, task: &TaskShared, job: JobId) {
-        let Ok(queue) = queue_of(&mut self.queues, task.id) else {
+    fn assign(&mut self, control: &mut Control<'_>, id: TaskId, job: JobId) {
+        let Ok(task) = control.tasks.of(id) else {
+            return;
+        };
+        let Ok(queue) = queue_of(&mut self.queues, id) else {
             return;
         };
         let Some(release) = queue.take_waiting(job.sequence) else {
@@ -425,41 +417,21 @@ impl Managed {
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
         queue.class = Class::Background;
-        self.set_class(control, task, Class::Run);
+        self.set_class(control, task.id, Class::Run);
         task.handover.assign(Assignment {
             sequence: job.sequence,
             release,
         });
     }
 
-    fn set_class(&mut self, control: &mut Control<'_>, task: &TaskShared, class: Class) {
-        let Ok(queue) = queue_of(&mut self.queues, task.id) else {
-            return;
-        };
-        if queue.class == class {
-            return;
-        }
-        queue.class = class;
-        let tid = task.jobs.tid();
-        let before = monotonic_nanos();
-        if class != Class::Run {
-            control.burns_no_more();
-        }
-        let done = match class {
-            Class::Run => control.raise(tid, self.classes.run),
-            Class::Suspended => control.raise(tid, self.classes.suspended),
-            Class::Background => sys::sched::set_other(tid),
-        };
-        if done.is_err() {
-            control.fail();
-        }
-        if class != Class::Run {
-            let cost = monotonic_nanos().saturating_sub(before);
-            control.record.demotion.record(cost);
-        }
-        if class != Class::Suspended && task.suspension.is_suspended() {
-            let tolerance = control.terms.tolerance_nanos;
-            slices::let_go(task, tolerance, &mut control.record.suspensions);
+    fn set_class(&mut self, control: &mut Control<'_>, id: TaskId, class: Class) {
+        let both = control
+            .tasks
+            .of(id)
+            .ok()
+            .zip(self.queues.get_mut(id.index()));
+        if let Some((task, queue)) = both {
+            control.put((task, self.classes), (&mut queue.class, class));
         }
     }
 

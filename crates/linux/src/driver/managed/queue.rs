@@ -2,21 +2,13 @@
 
 use super::Step;
 use super::backlog::Backlog;
-use super::lane::Lane;
-use crate::sys::clock::cpu_nanos_of;
+use crate::control::Class;
+use crate::driver::dispatch::{Lane, cpu_of};
 use crate::task::{Jobs, Wait};
 use crate::words::Watched;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, Instant, TaskId};
-
-/// Where a worker stands among the threads of its CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    Run,
-    Suspended,
-    Background,
-}
 
 /// One task and its worker.
 #[derive(Debug)]
@@ -184,44 +176,5 @@ impl TaskQueue {
         let before = self.reported(sequence);
         self.reported = (sequence.saturating_add(1), amount.max(before));
         amount.saturating_sub(before)
-    }
-}
-
-/// The clock of its worker's thread; `None` if that is gone.
-pub(super) fn cpu_of(jobs: &Jobs) -> Option<u64> {
-    #[cfg(test)]
-    if let Some(clock) = scripted::clock_of(jobs.tid()) {
-        return Some(clock);
-    }
-    cpu_nanos_of(jobs.tid())
-}
-
-/// Clocks of workers that exist in a test alone.
-#[cfg(test)]
-pub(super) mod scripted {
-    use crate::sys::Tid;
-    use std::cell::RefCell;
-
-    thread_local! {
-        static CLOCKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-    }
-
-    /// So many threads, whose clocks have gone on already.
-    pub(crate) fn begin(threads: usize) {
-        CLOCKS.set(vec![77; threads]);
-    }
-
-    pub(crate) fn advance(thread: usize, nanos: u64) {
-        CLOCKS.with_borrow_mut(|clocks| clocks[thread] += nanos);
-    }
-
-    /// What the worker of this task is called: nobody, so that nobody's priority is changed.
-    pub(crate) fn tid_of(thread: usize) -> Tid {
-        Tid::MAX - Tid::try_from(thread).unwrap()
-    }
-
-    pub(super) fn clock_of(tid: Tid) -> Option<u64> {
-        let thread = usize::try_from(Tid::MAX - tid).ok()?;
-        CLOCKS.with_borrow(|clocks| clocks.get(thread).copied())
     }
 }

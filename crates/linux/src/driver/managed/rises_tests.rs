@@ -1,11 +1,11 @@
 //! Managed dispatch where jobs raise the mode, without a kernel but for the descriptors: what becomes of jobs, waits, and bottom halves
 //! at a rise and at the return, step by step.
 
-use super::queue::scripted;
 use super::scripted_tests::{EPOCH, Scripted, US};
 use super::*;
 use crate::cpu::Terms;
 use crate::device::{Attached, Device, Devices};
+use crate::driver::dispatch::scripted;
 use crate::monitor::Monitor;
 use crate::sys::pipe::packets;
 use crate::task::Wait;

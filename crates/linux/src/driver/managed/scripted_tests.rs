@@ -1,15 +1,16 @@
 //! Managed dispatch without a kernel: a manager and its workers, whose clocks and whose doings a test says, and a scheduler that
 //! writes down what it is told.
 
-use super::queue::scripted;
 use super::*;
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Terms};
 use crate::device::Devices;
 use crate::driver::Kind;
+use crate::driver::dispatch::scripted;
 use crate::job::Ended;
 use crate::monitor::Monitor;
 use crate::recording::Tracer;
+use crate::task::TaskShared;
 use crate::words::Allowance;
 use std::sync::{Arc, Mutex};
 use vestal_core::{ContractViolation, Hierarchy, Notice, Plan, TaskConfiguration};

@@ -1,13 +1,14 @@
 //! How a manager that dispatches is called, and when it looks at budgets.
 
-use super::queue::scripted;
 use super::*;
 use crate::control::ManagerRecord;
 use crate::cpu::{Cpu, Terms};
 use crate::driver::Kind;
+use crate::driver::dispatch::scripted;
 use crate::driver::tests::configured;
 use crate::monitor::Monitor;
 use crate::recording::Tracer;
+use crate::task::TaskShared;
 use crate::words::{Allowance, Bell};
 use vestal_core::engine::Uniprocessor;
 use vestal_trace::Recorder;

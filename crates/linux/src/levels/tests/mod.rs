@@ -10,9 +10,9 @@ mod world;
 
 use super::facts::What;
 use super::fault::{Fault, inject};
-use super::settle::{Settler, SharedRecord, Step};
+use super::settle::{ROUNDS, Settler, SharedRecord, Step};
 use super::shared::Shared;
-use super::side::{Full, LocalStep, Published, Side};
+use super::side::{Decided, Full, LocalStep, Published, Side};
 use system::{Gate, System};
 use twin::Twin;
 use vestal_core::{
@@ -245,10 +245,9 @@ fn a_full_queue_keeps_its_order_and_takes_nothing() {
     };
     let (wants, slots) = (false, vec![None]);
     let mut gate = Gate { wants, slots };
-    let decided = LocalStep(&mut gate).decide(at(0), (&mut side, &shared));
-    let (None, published) = decided.unwrap() else {
-        panic!("the CPU is open");
-    };
+    let decided = LocalStep(&mut gate).decide(at(0), (&mut side, &shared), || true);
+    let Decided { own, published, .. } = decided.unwrap();
+    assert_eq!(own, None, "the CPU is open");
     for sequence in 0..2 {
         side.tell(&shared, at(0), What::Released(job(sequence)))
             .unwrap();
@@ -261,9 +260,8 @@ fn a_full_queue_keeps_its_order_and_takes_nothing() {
     // The CPU's opening was looked at, and a release is told now; the other is kept.
     assert!(!side.flush(&shared) && side.take(&shared).is_none());
     for _ in 0..2 {
-        let (_, published) = LocalStep(&mut gate)
-            .decide(at(0), (&mut side, &shared))
-            .unwrap();
+        let decided = LocalStep(&mut gate).decide(at(0), (&mut side, &shared), || true);
+        let published = decided.unwrap().published;
         let held = published.attempt(&mut side, &shared).unwrap();
         held.settle(at(0), (&mut settler, &mut calls)).unwrap();
         side.flush(&shared);
@@ -272,6 +270,44 @@ fn a_full_queue_keeps_its_order_and_takes_nothing() {
     let taken = side.take(&shared).unwrap();
     assert_eq!((taken.guest.job, taken.remaining), (job(0), Some(ns(2))));
     assert_eq!(side.held(), Some(taken.guest));
+}
+
+/// A manager that stood still has more releases of one task than a scheduler takes at once.
+#[test]
+fn releases_at_which_nobody_has_looked_for_long_are_all_taken() {
+    let system = System {
+        tasks: vec![LevelledTask {
+            task: task(1, 4, &[2, 2]),
+            container: Container::Global,
+        }],
+        cpus: 1,
+        room: 128,
+        budgets: Budgets::Enforced,
+        ..System::draw(0, false)
+    };
+    let shared = Shared::new(system.domain(), (1, 1), system.room);
+    let mut side = Side::new(CpuId(0), 2);
+    for sequence in 0..60 {
+        let task = TaskId(0);
+        let released = What::Released(JobId { task, sequence });
+        side.tell(&shared, at(4 * sequence), released).unwrap();
+    }
+    struct Counts(u64);
+    impl Settler for Counts {
+        fn notice(&mut self, notice: &Notice) {
+            self.0 += u64::from(matches!(notice.what, vestal_core::Event::Dropped { .. }));
+        }
+    }
+    let mut dropped = Counts(0);
+    let held = publish(&mut side, false, &shared).attempt(&mut side, &shared);
+    let mut calls = Vec::with_capacity(1);
+    let settled = held.unwrap().settle(at(240), (&mut dropped, &mut calls));
+    assert_eq!(settled, Ok(false));
+    assert_eq!(side.take(&shared).unwrap().guest.job.sequence, 0);
+    let (domain, record) = shared.into_parts();
+    assert_eq!((record.facts, domain.lost_notices()), (61, 0));
+    // One has the CPU, and 50 may wait.
+    assert_eq!(dropped.0, 9);
 }
 
 struct Nobody;
@@ -300,7 +336,7 @@ fn a_closed_cpu_settles_once_and_calls_an_open_one() {
     let shared = Shared::new(system.domain(), (2, system.tasks.len()), system.room);
     let mut sides = [0, 1].map(|cpu| Side::new(CpuId(cpu), 8));
     let [first, second] = &mut sides;
-    publish(second, false, &shared).leave(&shared);
+    publish(second, false, &shared).leave(second, &shared);
     assert!(shared.has_more());
     let mut calls = Vec::with_capacity(2);
     let held = publish(first, true, &shared).attempt(first, &shared);
@@ -317,9 +353,43 @@ fn a_closed_cpu_settles_once_and_calls_an_open_one() {
     assert_eq!(shared.into_parts().1.handed_on, 1);
 }
 
+/// Somebody comes each time that an open CPU has the turn: it goes so many rounds, and leaves the rest to another open one, or to itself
+/// for later.
+#[test]
+fn an_open_cpu_goes_a_few_rounds_and_leaves_the_rest() {
+    struct Comes<'a>(&'a Shared<SharedDomain>);
+    impl Settler for Comes<'_> {
+        fn notice(&mut self, _: &Notice) {}
+        fn between(&mut self) {
+            self.0.turn.leave_work();
+        }
+    }
+    for other_is_open in [true, false] {
+        let system = System {
+            cpus: 2,
+            room: 8,
+            ..System::draw(3, false)
+        };
+        let shared = Shared::new(system.domain(), (2, system.tasks.len()), system.room);
+        let mut sides = [0, 1].map(|cpu| Side::new(CpuId(cpu), 8));
+        let [first, second] = &mut sides;
+        publish(second, !other_is_open, &shared).leave(second, &shared);
+        let held = publish(first, false, &shared).attempt(first, &shared);
+        let mut calls = Vec::with_capacity(2);
+        let again = held
+            .unwrap()
+            .settle(at(0), (&mut Comes(&shared), &mut calls));
+        assert_eq!(again, Ok(!other_is_open));
+        assert!(shared.has_more() && !calls.contains(&CpuId(0)));
+        assert_eq!(calls.contains(&CpuId(1)), other_is_open);
+        let record = shared.into_parts().1;
+        assert_eq!((record.turns, record.handed_on), (u64::from(ROUNDS), 1));
+    }
+}
+
 fn publish(side: &mut Side, wants: bool, shared: &Shared<SharedDomain>) -> Published {
     let slots = vec![None; side.cpu().index() + 1];
     let mut gate = Gate { wants, slots };
-    let decided = LocalStep(&mut gate).decide(at(0), (side, shared));
-    decided.unwrap().1
+    let decided = LocalStep(&mut gate).decide(at(0), (side, shared), || true);
+    decided.unwrap().published
 }

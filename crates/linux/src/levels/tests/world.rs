@@ -174,8 +174,8 @@ impl<'a> World<'a> {
             Phase::Publish => {
                 let was_open = manager.side.is_open();
                 let sides = (&mut manager.side, &self.shared);
-                match LocalStep(&mut manager.gate).decide(at(self.now.get()), sides) {
-                    Ok((_, published)) => manager.published = Some(published),
+                match LocalStep(&mut manager.gate).decide(at(self.now.get()), sides, || true) {
+                    Ok(decided) => manager.published = Some(decided.published),
                     Err(NoStep::Refused(violation)) => self.fails(violation.to_string()),
                     Err(NoStep::Full) => self.fails("no room"),
                 }
@@ -269,8 +269,10 @@ impl<'a> World<'a> {
             self.settling.set(Some(cpu));
             let outcome = held.settle(at(self.now.get()), (&mut &*self, &mut calls));
             self.settling.set(None);
-            if let Err(violation) = outcome {
-                self.fails(violation.to_string());
+            match outcome {
+                Ok(true) => manager.is_called = true,
+                Ok(false) => {}
+                Err(violation) => self.fails(violation.to_string()),
             }
         }
         for called in calls {

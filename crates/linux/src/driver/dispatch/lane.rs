@@ -13,7 +13,7 @@ use vestal_core::plan::BudgetOwner;
 
 /// What a thread used, by its own clock, and how much of that was charged. All readings are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     /// Up to where the thread's clock was charged; `None` before its first job.
     charged: Option<u64>,
     /// Whose budget paid last, if the thread may have used something since.
@@ -26,17 +26,17 @@ pub(super) struct Lane {
 
 impl Lane {
     /// Begins the account at this reading, unless there is one.
-    pub(super) fn open(&mut self, clock: Option<u64>) {
+    pub(crate) fn open(&mut self, clock: Option<u64>) {
         self.charged = self.charged.or(clock);
     }
 
     #[cfg(test)]
-    pub(super) const fn is_open(&self) -> bool {
+    pub(crate) const fn is_open(&self) -> bool {
         self.charged.is_some()
     }
 
     /// What the thread used since it was charged last.
-    pub(super) fn uncharged(&self, clock: Option<u64>) -> u64 {
+    pub(crate) fn uncharged(&self, clock: Option<u64>) -> u64 {
         match (self.charged, clock) {
             (Some(before), Some(now)) => now.saturating_sub(before),
             // A thread that has no account, or whose clock cannot be read, has used nothing that is known.
@@ -45,7 +45,7 @@ impl Lane {
     }
 
     /// `owner` pays for what the thread used until this reading; gives how much that is.
-    pub(super) fn charge(&mut self, clock: Option<u64>, owner: BudgetOwner) -> u64 {
+    pub(crate) fn charge(&mut self, clock: Option<u64>, owner: BudgetOwner) -> u64 {
         let used = self.uncharged(clock);
         self.charged = self.charged.map(|before| before.saturating_add(used));
         self.owes = Some(owner);
@@ -53,13 +53,13 @@ impl Lane {
     }
 
     /// Whether the thread may have used something since `owner` paid for it.
-    pub(super) fn owes(&self, owner: BudgetOwner) -> bool {
+    pub(crate) fn owes(&self, owner: BudgetOwner) -> bool {
         self.owes == Some(owner)
     }
 
     /// `owner`, which paid last, pays for the rest as well while another of its threads runs: what the thread still
     /// takes after that to come to rest is charged when it goes on.
-    pub(super) fn charge_rest(&mut self, clock: Option<u64>, owner: BudgetOwner) -> u64 {
+    pub(crate) fn charge_rest(&mut self, clock: Option<u64>, owner: BudgetOwner) -> u64 {
         let used = self.charge(clock, owner);
         self.owes = None;
         if let Some((_, beyond)) = &mut self.beyond {
@@ -69,18 +69,18 @@ impl Lane {
     }
 
     /// It was found so far beyond a budget.
-    pub(super) fn exceeded(&mut self, beyond: u64) {
+    pub(crate) fn exceeded(&mut self, beyond: u64) {
         self.beyond = Some((self.since, beyond));
     }
 
     /// The thread goes on when the clock says `now`, or was not stopped and is charged again.
-    pub(super) fn goes_on(&mut self, now: u64) {
+    pub(crate) fn goes_on(&mut self, now: u64) {
         self.since = now;
     }
 
     /// The thread is about to go on; gives by how much it exceeded a budget that it used up before, with what it used from
     /// there until it stood.
-    pub(super) fn take_exceeded(&mut self, clock: Option<u64>, now: u64) -> Option<Exceeded> {
+    pub(crate) fn take_exceeded(&mut self, clock: Option<u64>, now: u64) -> Option<Exceeded> {
         let (since, beyond) = self.beyond.take()?;
         let beyond = beyond.saturating_add(self.uncharged(clock));
         Some(Exceeded { since, now, beyond })
