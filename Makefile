@@ -20,7 +20,7 @@ soundness: ## the long campaign of random task sets (hours)
 	@scripts/setup.sh test
 	@scripts/soundness.sh
 
-queues: ## the long comparison of event queues and servers of vestal-hsf (minutes)
+queues: ## the long comparison of event queues and servers of vestal-hsf (minutes; goes on where it was stopped)
 	@scripts/setup.sh test
 	@scripts/queues.sh
 

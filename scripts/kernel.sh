@@ -44,14 +44,16 @@ cargo_for() {
         --target "$target" --target-dir "$WORK/build/$folder" "$@"
 }
 
-# images BOARD [CRATE [NAME]]: those of $IMAGES, in $WORK/NAME.
+# images BOARD [CRATE [NAME [IMAGE...]]]: these, or all of $IMAGES, in $WORK/NAME.
 images() {
-    local board="$1" crate="${2:-$CRATE}" name="${3:-$1}" folder="$1" image
+    local board="$1" crate="${2:-$CRATE}" name="${3:-$1}" folder="$1" image all=("${@:4}") only=()
     # Copies with a fault are new each time, and may share one.
     [ "$crate" = "$CRATE" ] || folder="wrong-$1"
-    cargo_for "$board" "$folder" build --manifest-path "$crate/Cargo.toml" || return
+    for image in "${all[@]}"; do only+=(--bin "$image"); done
+    [ "${#all[@]}" -gt 0 ] || all=("${IMAGES[@]}")
+    cargo_for "$board" "$folder" build --manifest-path "$crate/Cargo.toml" "${only[@]}" || return
     mkdir -p "$WORK/$name"
-    for image in "${IMAGES[@]}"; do
+    for image in "${all[@]}"; do
         cp "$WORK/build/$folder/$(target_of "$board")/release/$image" "$WORK/$name/$image" || return
     done
 }

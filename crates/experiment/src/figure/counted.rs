@@ -40,12 +40,14 @@ pub struct Counts {
     pub rustc: String,
     /// The emulator, as it names itself.
     pub qemu: String,
-    /// Bytes of code and constants that the crate with all its calls adds to an image for a Cortex-M3.
+    /// Bytes of an image for a Cortex-M3 that is the crate with all its calls, and little else.
     pub code: Option<u64>,
     /// What a tick takes in that image at which nothing is due.
     pub code_idle: Option<u64>,
     /// Bytes of a system of six servers with six tasks each.
     pub ram: Option<u64>,
+    /// What is promised of each call, event and passed node at most, by name.
+    pub constants: Vec<(String, u64)>,
     /// What was counted on each board.
     pub boards: Vec<Board>,
 }
@@ -59,6 +61,40 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// Single calls.
     pub parts: Vec<Part>,
+    /// Of how many systems each call was compared with what is promised.
+    pub systems: Option<u64>,
+    /// What came of that, by kind of calls.
+    pub calls: Vec<Bounded>,
+    /// What one server took from another.
+    pub losses: Vec<Loss>,
+}
+
+/// What calls of a kind took, compared with what is promised of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounded {
+    /// Which kind.
+    pub what: String,
+    /// How many there were.
+    pub number: u64,
+    /// The most that one took.
+    pub most: u64,
+    /// What the fullest took of what it may take, in percent, rounded up.
+    pub fullest: u64,
+    /// Instructions of that one, and its events, switches, passed nodes and detours.
+    pub full: [u64; 5],
+}
+
+/// What a server lost by a more urgent one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// What that one did.
+    pub what: String,
+    /// Instructions that it lost.
+    pub lost: u64,
+    /// How many it may lose by what is promised.
+    pub may: u64,
+    /// How many ticks with an event, events, picks, switches, interrupts and calls there were more.
+    pub more: [u64; 6],
 }
 
 /// What the calls of one run took, by kind.
@@ -171,6 +207,23 @@ impl Board {
         rows.find(|row| (row.servers, row.tasks) == (servers, tasks) && row.scheduler == scheduler)
     }
 
+    /// `systems 96`, or `pick 14380 2924 ...`.
+    fn read_bound(&mut self, line: &str) -> Option<()> {
+        if let Some(number) = line.strip_prefix("systems ") {
+            self.systems = Some(number.parse().ok()?);
+            return Some(());
+        }
+        let (what, [number, most, fullest, full @ ..]) = named_numbers::<8>(line)?;
+        self.calls.push(Bounded {
+            what,
+            number,
+            most,
+            fullest,
+            full,
+        });
+        Some(())
+    }
+
     /// What calls of a kind took, by how many events they had to do with.
     #[must_use]
     pub fn parts(&self, what: &str) -> Vec<(u64, u64)> {
@@ -215,6 +268,28 @@ impl Counts {
                     return None;
                 }
             }
+            "constant" => {
+                // These, too.
+                let (name, most) = rest.split_once(' ')?;
+                let most = most.parse().ok()?;
+                let known = self.constants.iter().find(|(other, _)| other == name);
+                match known {
+                    Some(&(_, other)) if other != most => return None,
+                    Some(_) => {}
+                    None => self.constants.push((name.to_owned(), most)),
+                }
+            }
+            "bound" => self.boards.last_mut()?.read_bound(rest)?,
+            "loss" => {
+                let (what, [lost, may, more @ ..]) = named_numbers::<8>(rest)?;
+                let losses = &mut self.boards.last_mut()?.losses;
+                losses.push(Loss {
+                    what,
+                    lost,
+                    may,
+                    more,
+                });
+            }
             "part" => {
                 let words: Vec<&str> = rest.split(' ').collect();
                 let &[what, events, instructions] = words.as_slice() else {
@@ -230,6 +305,14 @@ impl Counts {
         }
         Some(())
     }
+}
+
+/// `what 1 2 3`, as many numbers as there have to be.
+fn named_numbers<const N: usize>(line: &str) -> Option<(String, [u64; N])> {
+    let (what, numbers) = line.split_once(' ')?;
+    let numbers = numbers.split(' ').map(str::parse);
+    let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
+    Some((what.to_owned(), numbers.try_into().ok()?))
 }
 
 /// `deferrable 6 6 idle 297 49 49 50 due 2 ... pick ... change ...`
@@ -354,7 +437,7 @@ of builds that are optimised for size. Plots are of the first. Without servers t
 relative timed event queue.\n\n";
 
 const COLUMNS: &str = "## Data\n\n\
-`counts.txt` is what was counted. A row has the scheduler, servers, tasks each, and for ticks at which nothing is due (`idle`), other\n\
+`counts.txt` is what was counted. `constant`, `bound` and `loss` are of docs/porting.md. A row has the scheduler, servers, tasks each, and for ticks at which nothing is due (`idle`), other\n\
 ticks (`due`), picks (`pick`) and ends of jobs (`change`) how many there were, and the least, the mean and the most instructions. `part` is one call:\n\
 which, with how many events it had to do, instructions. The page follows from it; another compiler gives other numbers.\n";
 

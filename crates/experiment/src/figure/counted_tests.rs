@@ -75,6 +75,7 @@ fn counts() -> Counts {
         code: Some(8000),
         code_idle: Some(40),
         ram: Some(4000),
+        constants: Vec::new(),
         boards: vec![board("one"), board("two")],
     }
 }
@@ -269,9 +270,10 @@ fn each_claim_is_confirmed_refuted_and_left_open() {
     }
 }
 
-const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode 8000\ncode-idle 20\nboard one\nram 3640\n\
+const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode 8000\ncode-idle 20\nboard one\nram 3640\nconstant pick 400\n\
     deferrable 1 2 idle 3 4 5 6 due 7 8 9 10 pick 11 12 13 14 change 15 16 17 18\npart burst 4 400\n\
-    board two\nram 3640\n";
+    bound systems 96\nbound pick 5 900 75 600 1 0 2 1\nloss periodic 7 8 1 2 3 4 5 6\n\
+    board two\nram 3640\nconstant pick 400\n";
 
 #[test]
 fn what_was_counted_is_read() {
@@ -294,6 +296,23 @@ fn what_was_counted_is_read() {
     assert_eq!(row.a_second(20), 2000);
     assert_eq!(counts.boards[0].parts("burst"), [(4, 400)]);
     assert_eq!(counts.boards[1].rows.len(), 0);
+    assert_eq!(counts.constants, [("pick".to_owned(), 400)]);
+    assert_eq!(counts.boards[0].systems, Some(96));
+    let pick = Bounded {
+        what: "pick".to_owned(),
+        number: 5,
+        most: 900,
+        fullest: 75,
+        full: [600, 1, 0, 2, 1],
+    };
+    assert_eq!(counts.boards[0].calls, [pick]);
+    let loss = Loss {
+        what: "periodic".to_owned(),
+        lost: 7,
+        may: 8,
+        more: [1, 2, 3, 4, 5, 6],
+    };
+    assert_eq!(counts.boards[0].losses, [loss]);
 }
 
 #[test]
@@ -303,6 +322,10 @@ fn what_is_none_of_it_is_refused() {
         ("code 8000", "code many"),
         ("code-idle", "idle"),
         ("ram 3640\n", "ram 3641\n"),
+        ("pick 400\n", "pick 399\n"),
+        ("600 1 0 2 1", "600 1 0 2"),
+        ("systems 96", "systems all"),
+        ("loss periodic 7", "loss periodic"),
         ("change 15", "changed 15"),
         ("17 18", "17"),
         ("17 18", "17 18 19"),

@@ -1,6 +1,7 @@
 //! The two-level scheduler.
 
 use super::{Features, Hsf, Kind, LocalOrder, Pick, ServerId, State, TaskId, TaskState, has_room};
+use crate::relteq::Tick;
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -8,22 +9,30 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// Chooses the most urgent server that may run and the most urgent of its ready tasks, and switches servers if that
     /// changes the active one. Calling it once more changes nothing.
     pub fn schedule(&mut self) -> Pick {
-        self.settle();
-        if F::POLLING && core::mem::take(&mut self.to_poll) {
-            self.poll();
-        }
-        let (mut left, mut rounds) = (false, self.server_count);
-        loop {
+        // Who goes on changes no queue. Before the first call no timer is known.
+        let unarmed = self.earliest == F::Tick::ZERO;
+        let changes = unarmed || F::POLLING && self.to_poll || !self.has_work();
+        if changes {
+            self.settle();
+            if F::POLLING && core::mem::take(&mut self.to_poll) {
+                self.poll();
+            }
             self.leave_without_work();
-            let highest = self.highest_ready_server();
-            if highest == self.current {
-                self.resume();
-                break;
+        }
+        let mut highest = self.highest_ready_server();
+        if highest == self.current {
+            self.resume();
+            if changes {
+                self.rearm();
             }
-            left |= self.current.is_some();
-            if !left {
-                has_room(self.pool.push_dummy(&mut self.stopwatch));
-            }
+            return self.picked();
+        }
+        self.settle();
+        if self.current.is_none() {
+            has_room(self.pool.push_dummy(&mut self.stopwatch));
+        }
+        let mut rounds = self.server_count;
+        loop {
             self.switch(highest);
             // What it was brought up to date with made nobody else ready. Each round but the last finds a ready server without work, which
             // then is ready no longer.
@@ -31,6 +40,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 break;
             }
             rounds = rounds.wrapping_sub(1);
+            self.leave_without_work();
+            highest = self.highest_ready_server();
         }
         self.rearm();
         self.picked()
@@ -68,6 +79,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// O(servers).
+    #[inline(never)]
     fn highest_ready_server(&self) -> Option<ServerId> {
         // By hand: of iterators that compare tuples each step takes three times as many instructions. No priority is as low as the first.
         let (mut highest, mut urgency) = (None, 0x100_u16);
@@ -97,8 +109,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             return None;
         }
         let by_deadline = F::EDF && entry.order == LocalOrder::EarliestDeadline;
-        let mut next = entry.first_task;
-        let mut earliest: Option<(u64, TaskId)> = None;
+        let (mut next, mut earliest, mut urgency) = (entry.first_task, None, u64::MAX);
         while let Some(id) = next {
             let task = self.tasks.get(id.index())?;
             if task.state == TaskState::Ready {
@@ -106,13 +117,13 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 if !by_deadline {
                     return Some(id);
                 }
-                if earliest.is_none_or(|(due, _)| task.due < due) {
-                    earliest = Some((task.due, id));
+                if earliest.is_none() || task.due < urgency {
+                    (earliest, urgency) = (Some(id), task.due);
                 }
             }
             next = task.next;
         }
-        earliest.map(|(_, task)| task)
+        earliest
     }
 
     /// Whether this kind of server is switched on.

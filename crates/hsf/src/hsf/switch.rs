@@ -84,11 +84,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Inserts an event that expires `ticks` from now on into a server's sq.
     pub(super) fn insert_local(&mut self, server: ServerId, ticks: u32, event: Event) {
-        self.catch_up(server);
+        // The active one is up to date, and does not wait.
+        let rests = self.current != Some(server);
+        if rests {
+            self.catch_up(server);
+        }
         if let Some(entry) = self.servers.get_mut(server.index()) {
             has_room(self.pool.insert(&mut entry.sq, ticks.into(), event));
         }
-        self.move_wake_up(server);
+        if rests {
+            self.move_wake_up(server);
+        }
         self.rearm();
     }
 
@@ -96,9 +102,14 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub(super) fn move_wake_up(&mut self, server: ServerId) {
         let state = self.servers.get(server.index()).map(|entry| entry.state);
         if F::WAKE_UPS && F::DEFERRABLE && state == Some(State::Waiting) {
-            self.pool.delete(&mut self.system, Event::wake_up(server));
+            self.take_back_wake_up(server);
+            self.insert_wake_up(server);
         }
-        self.insert_wake_up(server);
+    }
+
+    pub(super) fn take_back_wake_up(&mut self, server: ServerId) {
+        F::on_event();
+        self.pool.delete(&mut self.system, Event::wake_up(server));
     }
 
     /// The same for one that has no wake-up yet, as it has just begun to wait.
@@ -109,6 +120,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if F::WAKE_UPS && F::DEFERRABLE && entry.state == State::Waiting {
             let wake_up = Event::wake_up(server);
             if let Some((at, _)) = self.pool.first(&entry.sq) {
+                F::on_event();
                 has_room(self.pool.insert(&mut self.system, at, wake_up));
             }
         }
@@ -121,14 +133,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         elapsed.unwrap_or(0)
     }
 
-    /// `from` is switched out where `to` is switched in, and how long ago that was switched out. Most often `from` can take the node of `to`.
+    /// `from` is switched out where `to` is switched in, and how long ago that was switched out. Most often `from` takes the node of `to`.
     fn exchange_stopwatch(&mut self, from: ServerId, to: ServerId) -> u64 {
         let (old, new) = (Event::switch_out(to), Event::switch_out(from));
-        if let Some(elapsed) = self.pool.exchange(&mut self.stopwatch, old, new) {
-            return elapsed;
+        match self.pool.exchange(&mut self.stopwatch, old, new) {
+            Ok(Some(elapsed)) => elapsed,
+            // No inactive server is without its entry, and there is room for one more.
+            Ok(None) | Err(_) => {
+                self.start_stopwatch(from);
+                0
+            }
         }
-        self.start_stopwatch(from);
-        self.take_stopwatch(to)
     }
 
     pub(super) fn start_stopwatch(&mut self, server: ServerId) {

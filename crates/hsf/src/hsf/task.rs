@@ -186,7 +186,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             // may begin with one that is nearer than that.
             if F::WAKE_UPS && !server.sq.is_empty() {
                 self.settle();
-                self.pool.delete(&mut self.system, Event::wake_up(id));
+                self.take_back_wake_up(id);
                 self.rearm();
             }
             if let Some(server) = self.servers.get_mut(id.index()) {

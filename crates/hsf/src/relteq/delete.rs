@@ -2,7 +2,15 @@
 
 use super::Tick;
 use super::node::{Entry, Link};
-use super::pool::{Pool, Queue};
+use super::pool::{InsertError, Pool, Queue};
+
+/// An event that was found: its node, the two nodes before it, and when it expires, from the queue's now on.
+struct Place {
+    before: Link,
+    previous: Link,
+    link: Link,
+    at: u64,
+}
 
 impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Takes `event` out; all others keep their times. Says whether it was there.
@@ -19,29 +27,42 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
 
     /// The same, and when the event would have expired, from the queue's now on. `None` if it was not there.
     pub fn remove(&mut self, queue: &mut Queue, event: E) -> Option<u64> {
-        let (mut before, mut previous, mut link) = (None, None, queue.head);
-        let mut at = 0_u64;
-        while let Some(node) = self.node(link) {
+        let place = self.seek(queue, event)?;
+        let next = self.node(place.link)?.next;
+        if self.hand_over(&place, next) {
+            self.link(queue, place.previous, next);
+            self.give_back(place.link);
+        } else {
+            self.take_out(queue, &place);
+        }
+        Some(place.at)
+    }
+
+    /// Where an event is. One loop for all who look for one.
+    #[inline(never)]
+    fn seek(&self, queue: &Queue, event: E) -> Option<Place> {
+        let (mut before, mut previous, mut link, mut at) = (None, None, queue.head, 0_u64);
+        loop {
+            let node = self.node(link)?;
             // Nothing ever expires more than 2^64 ticks from now on.
             at = at.wrapping_add(node.span());
             if node.entry == Entry::Event(event) {
-                let (time, next) = (node.time.get(), node.next);
-                if self.hand_over([previous, next], time) {
-                    self.link(queue, previous, next);
-                    self.give_back(link);
-                } else {
-                    self.take_out(queue, [before, previous], link);
-                }
-                return Some(at);
+                return Some(Place {
+                    before,
+                    previous,
+                    link,
+                    at,
+                });
             }
+            T::on_pass();
             (before, previous, link) = (previous, link, node.next);
         }
-        None
     }
 
     /// The node behind an event carries the event's time from now on, where it can, or none is there; says whether it was so simple.
-    fn hand_over(&mut self, [previous, next]: [Link; 2], time: u32) -> bool {
-        let after_run = self.is_run(previous);
+    fn hand_over(&mut self, place: &Place, next: Link) -> bool {
+        let after_run = self.is_run(place.previous);
+        let time = self.node(place.link).map_or(0, |node| node.time.get());
         let Some(behind) = self.node_mut(next) else {
             return !after_run;
         };
@@ -58,11 +79,18 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Where it is not so simple.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, queue: &mut Queue, [before, previous]: [Link; 2], link: Link) {
+    fn take_out(&mut self, queue: &mut Queue, place: &Place) {
+        let &Place {
+            before,
+            previous,
+            link,
+            ..
+        } = place;
+        T::on_detour();
         let Some(node) = self.node(link) else {
             return;
         };
-        let (span, next) = (node.span(), node.next);
+        let (span, mut next) = (node.span(), node.next);
         let run_before = previous.filter(|_| self.is_run(previous));
         let Some(behind) = self.node(next) else {
             // Nothing behind needs its time, nor that of dummies before it (I4).
@@ -75,60 +103,59 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             }
             return;
         };
-        let together = span.saturating_add(behind.span());
-        let is_before_run = behind.is_run();
-        let carrier = if is_before_run || together <= T::MAX.into() {
-            next
+        let (behind_span, rest, is_before_run) = (behind.span(), behind.next, behind.is_run());
+        if run_before.is_some() {
+            // Of two runs side by side one is made (I2).
+            let (more, merged) = match is_before_run {
+                true => (span.saturating_add(behind_span), next),
+                false => (span, None),
+            };
+            self.add_span(run_before, more);
+            if merged.is_some() {
+                self.give_back(merged);
+                next = rest;
+            }
+        } else if is_before_run {
+            self.add_span(next, span);
         } else {
-            run_before
-        };
-        if carrier.is_none() {
+            // The event behind cannot carry it.
             if let Some(node) = self.node_mut(link) {
                 node.entry = Entry::Dummies { more: 0 };
             }
             return;
         }
-        self.add_span(carrier, span);
         self.link(queue, previous, next);
         self.give_back(link);
-        if is_before_run && run_before.is_some() {
-            self.merge(run_before, next);
-        }
     }
 
-    /// Makes one run of two side by side (I2).
-    fn merge(&mut self, run: Link, next: Link) {
-        let Some(behind) = self.node(next) else {
-            return;
+    /// Deletes `old` and inserts `new` at the queue's now, before all others; says when `old` would have expired. `None` if it is not there: then
+    /// nothing has changed. The node of `old` serves, unless the node behind it cannot carry its time. O(events before it).
+    ///
+    /// # Errors
+    /// [`InsertError::Full`] if another node would be needed and none is left; nothing has changed then.
+    pub fn exchange(
+        &mut self,
+        queue: &mut Queue,
+        old: E,
+        new: E,
+    ) -> Result<Option<u64>, InsertError> {
+        let Some(place) = self.seek(queue, old) else {
+            return Ok(None);
         };
-        let (span, rest) = (behind.span(), behind.next);
-        self.add_span(run, span);
-        if let Some(node) = self.node_mut(run) {
-            node.next = rest;
-        }
-        self.give_back(next);
-    }
-
-    /// Deletes `old` and inserts `new` at the queue's now, before all others, in the same node; says when `old` would have expired. `None` if it is
-    /// not there, or if the node behind it cannot carry its time: then nothing has changed, and [`Pool::push_front`] and [`Pool::remove`] do it.
-    /// O(events before it).
-    pub fn exchange(&mut self, queue: &mut Queue, old: E, new: E) -> Option<u64> {
-        let (mut before, mut previous, mut link, mut at) = (None, None, queue.head, 0_u64);
-        let (time, next) = loop {
-            let node = self.node(link)?;
-            at = at.wrapping_add(node.span());
-            if node.entry == Entry::Event(old) {
-                break (node.time.get(), node.next);
-            }
-            (before, previous, link) = (previous, link, node.next);
-        };
-        if !self.hand_over([previous, next], time) {
-            // Dummies that no event needs any more go, too.
+        let (mut previous, link) = (place.previous, place.link);
+        let next = self.node(link).and_then(|node| node.next);
+        if !self.hand_over(&place, next) {
             if next.is_some() {
-                return None;
+                if self.unused() == 0 {
+                    return Err(InsertError::Full);
+                }
+                self.take_out(queue, &place);
+                self.push_front(queue, new)?;
+                return Ok(Some(place.at));
             }
+            // Dummies that no event needs any more go, too.
             self.give_back(previous);
-            previous = before;
+            previous = place.before;
             if previous.is_none() {
                 queue.head = link;
             }
@@ -143,7 +170,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             node.next = behind;
             node.entry = Entry::Event(new);
         }
-        Some(at)
+        Ok(Some(place.at))
     }
 
     /// Takes the first event, due or not; its expiry is the queue's now from then on. O(1).

@@ -49,6 +49,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 nearer = span.wrapping_sub(rest);
                 break;
             };
+            T::on_pass();
             rest = left;
             previous = next;
             next = node.next;
@@ -81,6 +82,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         rest: u64,
         event: E,
     ) -> Result<(Link, Link), InsertError> {
+        T::on_detour();
         let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
         // Only a queue that was grown while empty ends with a run that could carry on.
         let run_before = previous.filter(|_| self.is_run(previous));
@@ -105,14 +107,18 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError`]; then it is not in the queue.
     pub fn renew(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
-        if let Some(node) = self.node_mut(queue.head)
-            && node.next.is_none()
-            && node.entry == Entry::Event(event)
-            && delay <= T::MAX.into()
-        {
-            node.time = T::of(low(delay));
-            return Ok(());
+        if delay <= T::MAX.into() {
+            let time = T::of(low(delay));
+            match self.node_mut(queue.head) {
+                None => return self.push_node(queue, time, Entry::Event(event)),
+                Some(node) if node.next.is_none() && node.entry == Entry::Event(event) => {
+                    node.time = time;
+                    return Ok(());
+                }
+                Some(_) => {}
+            }
         }
+        T::on_detour();
         self.delete(queue, event);
         self.insert(queue, delay, event)
     }

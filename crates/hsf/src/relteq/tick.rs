@@ -15,6 +15,14 @@ pub trait Tick: Copy + Eq + fmt::Debug {
     fn get(self) -> u32;
     /// So many ticks; `ticks` is at most [`Tick::MAX`], and more is cut off there.
     fn of(ticks: u32) -> Self;
+
+    /// A node of a queue is passed in search of an event, or of the place for one: what bounds on calls that search are linear in. Does nothing unless
+    /// overridden.
+    fn on_pass() {}
+
+    /// What few calls have to do: a run of dummies is made, takes over the time of an event that goes, or is joined with another, or an event is moved among
+    /// others ([`Pool::renew`](super::Pool::renew)). Does nothing unless overridden.
+    fn on_detour() {}
 }
 
 impl Tick for u8 {
@@ -77,5 +85,13 @@ impl<T: Tick, const MAX: u32> Tick for Bounded<T, MAX> {
 
     fn of(ticks: u32) -> Self {
         Self(T::of(ticks.min(Self::MAX)))
+    }
+
+    fn on_pass() {
+        T::on_pass();
+    }
+
+    fn on_detour() {
+        T::on_detour();
     }
 }

@@ -288,8 +288,16 @@ fn a_system_of_six_servers_with_six_tasks_each_takes_at_most_5_kb() {
     assert!(size_of::<Paper<u32>>() <= 5 * 1024);
     // What is documented.
     assert_eq!(size_of::<Paper<u8>>(), 3640);
-    assert_eq!(size_of::<Paper<u16>>(), 3648);
-    assert_eq!(size_of::<Paper<u32>>(), 4424);
+    let (short, long) = (size_of::<Paper<u16>>(), size_of::<Paper<u32>>());
+    assert_eq!((short, long), (3648, 4424));
+    // What the documentation says.
+    let words = format!("{short}, with ticks of 32 bits {long}");
+    for text in [
+        include_str!("../../src/hsf/mod.rs"),
+        include_str!("../../../../docs/porting.md"),
+    ] {
+        assert!(text.contains(&words), "{words}");
+    }
     let more = |other: usize| other - size_of::<Small<Everything<u16>>>();
     let [node, server, task] = [
         more(size_of::<Hsf<Everything<u16>, 3, 4, { nodes(3, 4) + 10 }>>()),

@@ -1,9 +1,9 @@
 //! Any calls in any order, sensible or not, servers and tasks created in between: the invariants hold, and the width
 //! of ticks and whether time comes in single ticks make no difference.
 
-use crate::is_long;
 use crate::same_schedule::{Bits4, NoWakeUps};
 use crate::system::{KINDS, ORDERS};
+use crate::{is_long, seeds};
 use vestal_hsf::{Bounded, Everything, Features, Hsf, Pick, ServerId, ServerSpec, TaskId, nodes};
 use vestal_testkit::Random;
 
@@ -92,9 +92,10 @@ fn pick<F: Features>(hsf: &mut Small<F>, picked: &mut TaskId, answers: &mut Vec<
 
 #[test]
 fn invariants_hold_whatever_is_called_and_widths_make_no_difference() {
-    let runs = if is_long() { 30_000 } else { 300 };
+    let seeds = seeds(if is_long() { 30_000 } else { 300 });
+    let all = seeds.len() * 300;
     let (mut executed, mut refused) = (0, 0);
-    for seed in 0..runs {
+    for seed in seeds {
         let answers = run::<Everything<Bits4>>(seed, true);
         let same = |what: &str, other: &[String]| assert_same(what, seed, &answers, other);
         same("late timers", &run::<Everything<Bits4>>(seed, false));
@@ -110,7 +111,7 @@ fn invariants_hold_whatever_is_called_and_widths_make_no_difference() {
             .filter(|answer| answer.starts_with("Err"))
             .count();
     }
-    let all = runs as usize * 300;
+    println!("{all} calls");
     assert!(executed > all / 20, "tasks are picked {executed} times");
     assert!(
         refused > all / 20 && refused < all * 3 / 4,

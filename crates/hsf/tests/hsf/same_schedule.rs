@@ -1,12 +1,12 @@
 //! The core's engine and this crate give the same schedule, tick by tick.
 
 use crate::host::{Clock, Host, Scheduler};
-use crate::is_long;
 use crate::paper_queue::Flaw;
 use crate::paper_scheduler::{PaperScheduler, Wrong};
 use crate::system::{
     Arrivals, KINDS, ORDERS, System, TaskSpec, Waits, core_schedule, random_system, random_task,
 };
+use crate::{is_long, seeds};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use vestal_hsf::{Bounded, Everything, Features, Kind, ServerId, ServerSpec, Tick};
@@ -90,10 +90,11 @@ fn compare(system: &System, ticks: u64) -> String {
 
 #[test]
 fn random_systems_of_all_kinds_have_the_schedule_of_the_core() {
-    let systems = if is_long() { 100_000 } else { 1200 };
+    let seeds = seeds(if is_long() { 100_000 } else { 1200 });
+    let systems = seeds.len() as u64;
     let (mut idled, mut busy, mut whole) = (0, 0, 0);
     let mut kinds: HashMap<(Kind, bool), u64> = HashMap::new();
-    for seed in 0..systems {
+    for seed in seeds {
         let system = random_system(seed, 1);
         let row = compare(&system, TICKS);
         idled += u64::from(row.contains(|who: char| who.is_ascii_lowercase()));
@@ -104,6 +105,7 @@ fn random_systems_of_all_kinds_have_the_schedule_of_the_core() {
             *kinds.entry((server.kind, by_deadline)).or_default() += 1;
         }
     }
+    println!("{systems} systems, {busy} ticks of jobs, {whole} to the end");
     assert!(idled > systems / 5, "idling servers idle in {idled} runs");
     assert!(busy > systems * TICKS / 6, "jobs run for {busy} ticks");
     assert!(whole > systems / 3, "{whole} were compared to the end");
@@ -143,10 +145,10 @@ fn system_of_long_periods(seed: u64) -> System {
 /// Deferrable servers that wait, are woken by arrivals from outside, and whose replenishments are further away than 4 bits.
 #[test]
 fn servers_of_long_periods_have_the_schedule_of_the_core() {
-    let systems = if is_long() { 20_000 } else { 250 };
-    let ticks = 300;
+    let seeds = seeds(if is_long() { 20_000 } else { 250 });
+    let (systems, ticks) = (seeds.len() as u64, 300);
     let (mut compared, mut overflow) = (0, 0);
-    for seed in 0..systems {
+    for seed in seeds {
         let system = system_of_long_periods(seed);
         compared += compare(&system, ticks).len() as u64;
         let longest = system.servers.iter().map(|server| server.period).max();
@@ -273,8 +275,9 @@ fn pairs<T: Copy>(items: &[T]) -> impl Iterator<Item = (T, T)> {
 /// Twenty and more times as long, so that 8 bits overflow as well.
 #[test]
 fn long_systems_have_the_schedule_of_the_core() {
-    let systems = if is_long() { 1000 } else { 12 };
-    for seed in 0..systems {
+    let seeds = seeds(if is_long() { 1000 } else { 12 });
+    println!("{} systems", seeds.len());
+    for seed in seeds {
         let row = compare(&random_system(seed, 25 + seed % 100), TICKS * 25);
         assert!(row.len() > 20);
     }

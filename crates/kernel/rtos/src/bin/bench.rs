@@ -9,6 +9,7 @@ use vestal_hsf::{
     Change, Error, Everything, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec,
     TaskId, nodes,
 };
+use vestal_kernel::bounds;
 use vestal_kernel::flat::{Alarms, Flat, Queue, Scan};
 use vestal_kernel::instructions::{Scale, counted};
 use vestal_kernel::{Kernel, Run, TASKS, World, console, run, task, unused_handler_stack};
@@ -364,6 +365,17 @@ fn parts(scale: Scale) -> bool {
     right
 }
 
+/// What is promised of calls.
+fn constants() {
+    for (name, most) in bounds::ALL {
+        console::write("constant ");
+        console::write(name);
+        console::write(" ");
+        console::write_number(most);
+        console::write("\n");
+    }
+}
+
 /// So many bytes has a system of six servers with six tasks each.
 fn ram() {
     console::write("ram ");
@@ -381,6 +393,7 @@ fn main() -> u32 {
         b"grid" => (1..=MOST).all(|servers| (1..=MOST).all(|tasks| rows((servers, tasks), scale))),
         b"parts" => {
             ram();
+            constants();
             parts(scale)
         }
         _ => false,
