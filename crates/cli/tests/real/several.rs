@@ -4,55 +4,19 @@ use crate::support::{Scratch, vestal};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A HI and a LO task for each of two CPUs, and a third of the time for them where all HI jobs overrun.
-const SET: &str = r#"
-format = "vestal/1"
-levels = ["LO", "HI"]
-unit   = "ms"
+const TWO: &str = "examples/overruns-two-cpus.toml";
+const FOUR: &str = "examples/overruns-four-cpus.toml";
 
-[platform]
-cpus = 2
-
-[[task]]
-name        = "brake"
-criticality = "HI"
-period      = 20
-wcet        = { LO = 1.5, HI = 4 }
-cpu         = 0
-
-[[task]]
-name        = "steering"
-criticality = "HI"
-period      = 20
-wcet        = { LO = 1.5, HI = 4 }
-cpu         = 1
-
-[[task]]
-name        = "radio"
-criticality = "LO"
-period      = 40
-wcet        = { LO = 4 }
-cpu         = 0
-
-[[task]]
-name        = "camera"
-criticality = "LO"
-period      = 40
-wcet        = { LO = 4 }
-cpu         = 1
-"#;
-
-/// The run of that set with these entries of `--cpus` and more options, and what its replay says.
-fn run_and_replay(entries: &str, more: &[&str]) -> (Value, String) {
+/// The run of a set with these entries of `--cpus` and more options, and what its replay says.
+fn run_and_replay(file: &str, entries: &str, more: &[&str]) -> (Value, String) {
     let scratch = Scratch::new("several-cpus");
     let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
-    let (file, parameters, trace) = (path("set.toml"), path("p.json"), path("run.vtrace"));
-    std::fs::write(&file, SET).unwrap();
-    let analyzed = vestal(&["analyze", &file, "--test", "pedf-vd", "--emit", &parameters]);
+    let (parameters, trace) = (path("p.json"), path("run.vtrace"));
+    let analyzed = vestal(&["analyze", file, "--test", "pedf-vd", "--emit", &parameters]);
     assert_eq!(analyzed.exit, 0, "{}", analyzed.stderr);
     let run = [
         "run",
-        &file,
+        file,
         "--policy",
         "pedf-vd",
         "--parameters",
@@ -83,6 +47,37 @@ fn each_cpu_has_its_tasks_its_modes_and_a_domain_that_is_replayed() {
     }
 }
 
+/// Two CPUs of the set share each of two of the machine: they wait for each other, so that nothing is guaranteed.
+#[test]
+fn cpus_that_share_processors_decide_for_themselves_and_guarantee_nothing() {
+    let (result, replayed) = run_and_replay(FOUR, "0,1,0,1", &[]);
+    assert_eq!(result["proof"], Value::Null);
+    let tasks = result["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 8);
+    for task in tasks {
+        let of = |key: &str| task[key].as_u64().unwrap();
+        let jobs = match task["name"].as_str().unwrap() {
+            "brake" | "steering" => 50,
+            _ => 25,
+        };
+        assert_eq!(of("released"), jobs, "{task}");
+        // What is neither complete nor dropped is the last job, which the end of the run met.
+        let over = of("completed") + of("dropped");
+        assert!(over <= jobs && jobs - over <= 1, "{task}");
+    }
+    let jobs = &result["jobs"];
+    assert_eq!(jobs["missed_guaranteed"], 0, "{jobs}");
+    for said in [
+        "CPU 0: ",
+        "CPU 1: ",
+        "CPU 2: ",
+        "CPU 3: ",
+        "every plan is equal",
+    ] {
+        assert!(replayed.contains(said), "{replayed}");
+    }
+}
+
 /// Dispatchers on the CPUs of the workers, and all on one of their own.
 #[test]
 fn the_threads_of_sigrist_et_al_decide_on_each_cpu() {
@@ -106,7 +101,7 @@ fn the_threads_of_sigrist_et_al_decide_on_each_cpu() {
 
 /// Runs the set like that; gives what the machine did.
 fn decides_on_each_cpu(entries: &str, more: &[&str]) -> Value {
-    let (result, replayed) = run_and_replay(entries, more);
+    let (result, replayed) = run_and_replay(TWO, entries, more);
     let names = ["brake", "steering", "radio", "camera"];
     let tasks = result["tasks"].as_array().unwrap();
     for ((task, name), cpu) in tasks.iter().zip(names).zip([0, 1, 0, 1]) {
