@@ -32,16 +32,17 @@ fn unexplained(records: &[Record], granularity: u64) -> Vec<u64> {
         let mut executed = 0;
         let mut began = at;
         for before in &records[..place] {
-            match before.what {
-                What::Fact(Fact::Charged {
-                    job: of, amount, ..
-                }) if of == job => {
-                    executed += amount.as_nanos();
-                }
-                What::Fact(Fact::Started { job: of, .. }) if of == job => {
-                    began = began.min(before.at.as_nanos());
-                }
-                _ => {}
+            if let What::Fact(Fact::Charged {
+                job: of, amount, ..
+            }) = before.what
+                && of == job
+            {
+                executed += amount.as_nanos();
+            }
+            if let What::Fact(Fact::Started { job: of, .. }) = before.what
+                && of == job
+            {
+                began = began.min(before.at.as_nanos());
             }
         }
         // What two threads saw alike counts once.

@@ -402,6 +402,8 @@ impl Run {
         let below = Below {
             half: TaskId(2),
             device: DeviceId(0),
+            server: ServerId(2),
+            shares: false,
             // As it should be: below the critical task, whatever it was made to be.
             priority: 8,
             lends: &[],
