@@ -244,7 +244,10 @@ impl<S: Store> Rule<S> {
     /// Whether an admitted job may run only once [`Self::settle`] has said so.
     #[inline]
     pub(crate) const fn admits_jobs(&self) -> bool {
-        matches!(self, Self::ZeroSlack(_))
+        match self {
+            Self::OfMode | Self::Slices(_) => false,
+            Self::ZeroSlack(_) => true,
+        }
     }
 
     /// An incomplete job counts, since its release at `at`.
@@ -292,7 +295,10 @@ impl<S: Store> Rule<S> {
     /// Whether [`Self::grant`] has anything to say of any job.
     #[inline]
     pub(crate) const fn grants_in_parts(&self) -> bool {
-        matches!(self, Self::Slices(_))
+        match self {
+            Self::OfMode | Self::ZeroSlack(_) => false,
+            Self::Slices(_) => true,
+        }
     }
 
     /// What a job may execute so far, if that is less than the mode allows.

@@ -48,11 +48,17 @@ impl<S: Store> Halves<S> {
         self.suspended.remove(task);
     }
 
+    pub(super) fn resumes(&self, now: Instant) -> bool {
+        let now = Urgency::of_deadline_nanos(now.as_nanos());
+        let first = self.suspended.first();
+        first.is_some_and(|(at, _)| !now.is_more_urgent_than(at))
+    }
+
     pub(super) fn resume(&mut self, now: Instant) -> Option<TaskId> {
-        let (at, task) = self.suspended.first()?;
-        if Urgency::of_deadline_nanos(now.as_nanos()).is_more_urgent_than(at) {
+        if !self.resumes(now) {
             return None;
         }
+        let (_, task) = self.suspended.first()?;
         self.suspended.remove(task);
         Some(task)
     }
