@@ -8,7 +8,8 @@
 //! Where several bottom halves share a PIBS their burst goes on with the work of another one, of which nothing is known here: then it is as
 //! urgent as any name makes it, at once.
 //!
-//! All of this is at most so: what is taken for more urgent than it is hides an inversion, and reports none that is none.
+//! What is taken for more urgent than it is hides an inversion. One case reports one that is none: a burst that the core ends at a rise of the mode goes on
+//! here, and who is named after it does not make it more urgent.
 
 use super::bottom_halves::Below;
 use vestal_core::{Level, ServerId, Service};

@@ -220,16 +220,19 @@ mod tests {
                 }
             }
             let length = random.below(40) + 1;
-            let inside = |from: u64| {
-                let window = from..(from + length).min(END);
-                let within = window.filter(|&at| executes[usize::try_from(at).unwrap()]);
-                within.count() as u64
-            };
+            let inside = |from: u64| executed_in(&executes, from, length);
             let expected = (0..END).map(inside).max().unwrap();
             let (found, from) = most(&records, &[1], length);
             assert_eq!((found, inside(from)), (expected, expected), "{records:?}");
         }
         assert!(overlapping > 100 && early > 100, "{overlapping} {early}");
+    }
+
+    /// How many of the nanoseconds of a window are of those in which something executes.
+    fn executed_in(executes: &[bool], from: u64, length: u64) -> u64 {
+        let from = usize::try_from(from).unwrap();
+        let to = (from + usize::try_from(length).unwrap()).min(executes.len());
+        executes[from..to].iter().filter(|&&it| it).count() as u64
     }
 
     /// The slow twin looks at each nanosecond of each window.
@@ -253,11 +256,7 @@ mod tests {
                 }
             }
             let length = random.below(40) + 1;
-            let inside = |from: u64| {
-                let window = from..(from + length).min(END);
-                let within = window.filter(|&at| executes[usize::try_from(at).unwrap()]);
-                within.count() as u64
-            };
+            let inside = |from: u64| executed_in(&executes, from, length);
             let expected = (0..END).map(inside).max().unwrap();
             let (found, from) = most(&records, &[1], length);
             assert_eq!((found, inside(from)), (expected, expected));

@@ -21,7 +21,8 @@ const AT_EACH_PLACE: &str = "Where tasks run is the policy's: by first fit pEDF-
      Judged are the claims that sets drawn anew for each place had left open.";
 
 const OVER_ALL: &str = "Only the paper's mechanism for FTTS runs them. Judged is the growth that pairs had left open at each place, of sets that those \
-     have not, and of all places together: what grows so may shrink at one of them.";
+     have not, and of all places together: what grows so may shrink at one of them. That it grows at all, by however little, stood in the numbers of both \
+     other claims before, and has rows of its own since.";
 
 const OF_ALTERNATIVES: &str = "Every mechanism that `vestal run` offers for both policies, by the same sets at one utilization; each row differs from one \
      above it in one thing. A dispatcher on a CPU of its own is measured with the second one, so that its tasks have one: the paper's threads on one CPU stand beside. \

@@ -144,17 +144,7 @@ impl<'a> Sweep<'a> {
             Happening::Left(cpu, task, given) => {
                 self.found.budgets = self.found.budgets.saturating_add(1);
                 if let Some(left) = self.account.agree(task, given) {
-                    let what = Fault::Budget { task, left, given };
-                    let (from, to) = (at, at);
-                    note(
-                        &mut self.found,
-                        Broken {
-                            cpu,
-                            from,
-                            to,
-                            what,
-                        },
-                    );
+                    self.note_at(cpu, at, Fault::Budget { task, left, given });
                 }
             }
             Happening::Ghost(cpu, task, edge) => {
@@ -179,17 +169,18 @@ impl<'a> Sweep<'a> {
     }
 
     fn dropped_wrongly(&mut self, at: Instant, job: JobId) {
-        let (cpu, from, to) = (self.account.home(job.task), at, at);
-        let what = Fault::Dropped { job };
-        note(
-            &mut self.found,
-            Broken {
-                cpu,
-                from,
-                to,
-                what,
-            },
-        );
+        self.note_at(self.account.home(job.task), at, Fault::Dropped { job });
+    }
+
+    fn note_at(&mut self, cpu: CpuId, at: Instant, what: Fault) {
+        let (from, to) = (at, at);
+        let broken = Broken {
+            cpu,
+            from,
+            to,
+            what,
+        };
+        note(&mut self.found, broken);
     }
 
     fn present(&mut self, now: Instant) -> Present {
