@@ -151,6 +151,22 @@ for import in 'use crate::hub::Core;' 'fn f() -> crate::hub::core::Core { todo()
     sed -i '/cfg(test)/d' crates/linux/src/spoke11.rs
     expect "an eleventh file writes $import" 'crates/linux/src/hub/core\.rs:1: 11 files'
 done
+# Beyond items that are there for tests alone, of which each of these hides what comes after it.
+for item in 'use crate::hub::Core;' 'mod model;' 'mod tests { fn f() {} }' 'fn f(\n    x: u8,\n) {\n    g();\n}' \
+    '#[expect(\n    dead_code,\n    reason = "x"\n)]\nimpl S {\n    fn f() {}\n}'; do
+    printf 'use crate::b::B;\n' >crates/sim/src/a.rs
+    printf "#[cfg(test)]\n$item\nuse crate::a::A;\n" >crates/sim/src/b.rs
+    expect "modules that know each other behind $item" 'crates/sim/src/lib\.rs:1:'
+done
+# A file inside of a module that knows the module, which knows the file; what that imported itself is nobody's.
+mkdir -p crates/linux/src/knot
+printf 'mod deep;\nuse crate::hub::Other;\nuse deep::Deep;\npub struct Knot;\n' >crates/linux/src/knot/mod.rs
+printf 'use super::Other;\npub struct Deep;\n' >crates/linux/src/knot/deep.rs
+output="$(bash "$hygiene" "$tree")"
+verdict $? "a file that knows what its module imports"
+printf 'use super::{Knot, Other};\npub struct Deep;\n' >crates/linux/src/knot/deep.rs
+expect "files that know each other" 'crates/linux/src/lib\.rs:1: files that know each other: knot'
+
 printf 'match kind {\n    Enforcement::Adaptive => 1,\n}\n' >crates/sim/src/kind.rs
 printf 'fn f() { Enforcement::of(x) } // TaskOrder::FixedPriority\n#[cfg(test)]\nmod tests { use Enforcement::Static; }\n' >crates/sim/src/fine.rs
 expect "a world that matches on a kind of policy" 'crates/sim/src/kind\.rs:2:'

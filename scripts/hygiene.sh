@@ -65,6 +65,9 @@ readonly FEW_IMPORTERS='^crates/linux/src$'
 readonly MOST_IMPORTERS=10
 readonly WIDELY_IMPORTED='^crates/linux/src/words/'
 
+# Files of tests alone.
+readonly TEST_FILES='/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
 
@@ -79,6 +82,8 @@ readonly PUT_OFF='T[O]DO|F[I]XME|(t[o]do|u[n]implemented)!|#!?\[i[g]nore'
 
 SCRIPTS="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)" || exit 3
 readonly SCRIPTS
+NOT_TESTS="$(<"$SCRIPTS/not-tests.awk")" || exit 3
+readonly NOT_TESTS
 cd "${1:-$SCRIPTS/..}" || exit 3
 git rev-parse --is-inside-work-tree >/dev/null || exit 3
 
@@ -216,10 +221,8 @@ check_policy_names() {
     names="$(files "$POLICIES" | tr '\n' '\0' | xargs -0 -r sed -nE 's/^ *name: "([a-z-]+)",$/\1/p' | sort -u | paste -sd '|')"
     [ -n "$names" ] || return 0
     files '^(crates|examples)/[^/]*/src/.*\.rs$' | grep -vE "$MAY_NAME_POLICIES" | tr '\n' '\0' |
-        xargs -0 -r awk -v name="\"($names)\"" '
-            FNR == 1 { in_tests = 0 }
-            /#\[cfg\(test\)\]/ { in_tests = 1 }
-            !in_tests && !/^ *\/\// && ($0 ~ "[=!]= *&?" name || $0 ~ name " *([=!]=|=>|\\|)" || $0 ~ "\\| *" name ||
+        xargs -0 -r awk -v name="\"($names)\"" "$NOT_TESTS"'
+            !/^ *\/\// && ($0 ~ "[=!]= *&?" name || $0 ~ name " *([=!]=|=>|\\|)" || $0 ~ "\\| *" name ||
                 $0 ~ "(matches!|contains|starts_with|ends_with)\\(.*" name) {
                 code = $0; sub(/^[ \t]+/, "", code); print FILENAME ":" FNR ": " code }' |
         report "ask the policy: a method of vestal_policy::Policy, or a field of its About"
@@ -229,10 +232,8 @@ check_policy_names() {
 # policy behind them would have to learn every new one.
 check_kinds_in_worlds() {
     files "$WORLDS" | grep -vE "$MAY_KNOW_KINDS" | tr '\n' '\0' |
-        xargs -0 -r awk -v kind="(^|[^A-Za-z0-9_])($KINDS)::[A-Z]" '
-            FNR == 1 { in_tests = 0 }
-            /#\[cfg\((all\()?test/ { in_tests = 1 }
-            in_tests || /^ *\/\// { next }
+        xargs -0 -r awk -v kind="(^|[^A-Za-z0-9_])($KINDS)::[A-Z]" "$NOT_TESTS"'
+            /^ *\/\// { next }
             { code = $0; gsub(/"[^"]*"/, "", code); sub(/\/\/.*/, "", code)
               if (code ~ kind) { sub(/^[ \t]+/, "", code); print FILENAME ":" FNR ": " code } }' |
         report "ask the permit, the interest of the enforcer, or a method of the kind itself"
@@ -250,17 +251,19 @@ check_rooms() {
     done <<<"$ROOMS" | report "see ROOMS in scripts/hygiene.sh; hand it in as a parameter"
 }
 
+# The modules of a loop in the edges on stdin, if there is one.
+loop_of() { tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | paste -sd ' '; }
+
 # Inside a crate, top-level modules know one another in one direction only; tests apart.
 check_module_cycles() {
     local crate src loop
     for crate in $(files '^crates/[^/]*/src/lib\.rs$' | cut -d / -f 2); do
         src="crates/$crate/src"
-        loop="$(files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
-            xargs -0 -r awk '
-                FNR == 1 { module = FILENAME; sub(".*/src/", "", module); sub(/\.rs$/, "", module)
-                           sub(/\/.*/, "", module); in_tests = 0 }
-                /#\[cfg\((all\()?test/ { in_tests = 1 }
-                in_tests || module == "lib" || module == "main" { next }
+        loop="$(files "^$src/.*\.rs$" | grep -vE "$TEST_FILES" | tr '\n' '\0' |
+            xargs -0 -r awk "$NOT_TESTS"'
+                FILENAME != present { present = FILENAME; module = FILENAME; sub(".*/src/", "", module); sub(/\.rs$/, "", module)
+                           sub(/\/.*/, "", module) }
+                module == "lib" || module == "main" { next }
                 { code = $0; gsub(/"[^"]*"/, "", code); sub(/\/\/.*/, "", code)
                   if (match(code, /crate::\{.*/)) {
                       list = substr(code, RSTART + 8); gsub(/, */, " crate::", list); code = code " crate::" list }
@@ -269,22 +272,32 @@ check_module_cycles() {
                       if (other != module) print module, other } }' |
             sort -u | while read -r one other; do
                 [ ! -e "$src/$other.rs" ] && [ ! -d "$src/$other" ] || echo "$one $other"
-            done | tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | paste -sd ' ')"
+            done | loop_of)"
         [ -z "$loop" ] || echo "$src/lib.rs:1: modules that know each other: $loop"
     done | report "move what both need below them"
 }
 
-# What many files know nobody can change: each imports the few things that it needs.
+# Where few may import a file: `count file importers...` of the sources in a directory; tests apart.
+importers() {
+    files "^$1/.*\.rs$" | grep -vE "$TEST_FILES" | tr '\n' '\0' |
+        xargs -0 -r awk -v src="$1" -f "$SCRIPTS/not-tests.awk" -f "$SCRIPTS/importers.awk"
+}
+
+# What many files know nobody can change: each imports the few things that it needs. And no two know each other, also through others.
 check_importers() {
-    local src count file names
+    local src list count file names name loop
     for src in $(files '^crates/[^/]*/src/lib\.rs$' | sed 's|/lib\.rs$||' | grep -E "$FEW_IMPORTERS"); do
-        files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
-            xargs -0 -r awk -v src="$src" -f "$SCRIPTS/importers.awk" |
-            while read -r count file names; do
-                [ "$count" -le "$MOST_IMPORTERS" ] || grep -qE "$WIDELY_IMPORTED" <<<"$file" ||
-                    echo "$file:1: $count files import it: $names"
-            done
-    done | report "give each the part that it needs, in a file of its own"
+        list="$(importers "$src")"
+        while read -r count file names; do
+            [ "${count:-0}" -le "$MOST_IMPORTERS" ] || grep -qE "$WIDELY_IMPORTED" <<<"$file" ||
+                echo "$file:1: $count files import it: $names"
+        done <<<"$list" | report "give each the part that it needs, in a file of its own"
+        loop="$(while read -r _ file names; do
+            file="${file#"$src"/}" file="${file%.rs}" file="${file%/mod}"
+            for name in $names; do echo "$name $file"; done
+        done <<<"$list" | loop_of)"
+        [ -z "$loop" ] || echo "$src/lib.rs:1: files that know each other: $loop" | report "move what both need below them"
+    done
 }
 
 # Every dependency has its reason in the decision record.

@@ -1,9 +1,9 @@
 # Which modules of a crate import each of its files: `count file importers...` for each that is imported at all.
 #
-#     awk -v src=crates/linux/src -f importers.awk crates/linux/src/*.rs ...
+#     awk -v src=crates/linux/src -f not-tests.awk -f importers.awk crates/linux/src/*.rs ...
 #
-# An import is counted for the file in which the item is defined, whatever re-exports it comes through; tests, and
-# the root of the crate, import nothing here. A module is written `driver/managed`.
+# An import is counted for the file in which the item is defined, whatever re-exports it comes through; the root of
+# the crate imports nothing here. A module is written `driver/managed`.
 
 # The module of a file.
 function module_of(file) {
@@ -37,7 +37,7 @@ function absolute(module, path,   first) {
     return join(module, first) in file_of ? join(module, path) : ""
 }
 
-# Takes each path of the tree of a `use`; of a public one what it makes known here.
+# Takes each path of the tree of a `use`, which makes it known here; a public one is no import.
 function take(module, prefix, tree, public,   i, c, depth, item, name, open, path) {
     for (i = 1; i <= length(tree) + 1; i++) {
         c = substr(tree, i, 1)
@@ -51,23 +51,16 @@ function take(module, prefix, tree, public,   i, c, depth, item, name, open, pat
             name = item; if (!sub(/.* as /, "", name)) sub(/.*::/, "", name)
             sub(/ as .*/, "", item); sub(/(::)?self$/, "", item)
             path = prefix item; sub(/::$/, "", path); path = absolute(module, path)
-            if (path != "" && public) comes_from[module, name] = path
+            # Modules inside of this one know it by the same name.
+            if (path != "") comes_from[module, name] = path
             if (path != "" && !public) uses[module] = uses[module] " " path
         }
         item = ""
     }
 }
 
-FNR == 1 { in_tests = tests_follow = 0; module = module_of(FILENAME); file_of[module] = FILENAME; modules[++count] = module }
-/^#\[cfg\((all\()?test/ { tests_follow = 1; next }
-tests_follow {
-    if (/^#\[/) next
-    tests_follow = 0
-    # A module in a file of its own; else tests go on to the end.
-    if (/^(pub(\([a-z]*\))? )?mod [a-z_]+;/) next
-    in_tests = 1
-}
-!in_tests {
+FILENAME != present { present = FILENAME; module = module_of(FILENAME); file_of[module] = FILENAME; modules[++count] = module }
+{
     code = $0
     gsub(/"[^"]*"/, "", code); sub(/\/\/.*/, "", code)
     text[module] = text[module] " " code

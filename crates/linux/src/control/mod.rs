@@ -12,7 +12,7 @@ pub(crate) use class::{Class, Classes};
 pub(crate) use record::{ManagerRecord, Reason};
 pub(crate) use traced::Traced;
 
-use crate::account::{Cut, Note, TaskNote};
+use crate::account::{Cut, Exceeded, Note, TaskNote};
 use crate::cpu::{Call, Cpu, Terms, count_activation};
 use crate::device::Devices;
 use crate::evidence::take_priority;
@@ -117,6 +117,13 @@ impl<'a> Control<'a> {
     /// Writes a note.
     pub(crate) fn note(&self, note: Note) {
         self.cpu.notes.write(note);
+    }
+
+    /// A thread goes on that had used up a budget of a task or a server, if one had.
+    pub(crate) fn note_exceeded(&self, exceeded: Option<Exceeded>) {
+        if let Some(exceeded) = exceeded {
+            self.note(Note::Exceeded(exceeded));
+        }
     }
 
     /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.

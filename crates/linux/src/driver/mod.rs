@@ -25,6 +25,7 @@ mod kind;
 mod levels;
 mod managed;
 mod native;
+mod step;
 
 pub(crate) use enactor::Enactor;
 pub(crate) use huang2014::Huang2014;
@@ -33,6 +34,7 @@ pub(crate) use kind::Kind;
 pub(crate) use levels::{Common, Demand, Home, Levels, Merging, Parts, Share, Together, Ways};
 pub(crate) use managed::Managed;
 pub(crate) use native::Native;
+pub(crate) use step::Step;
 
 use crate::account::{Duty, Thread, Wanted};
 use crate::control::{Control, ManagerRecord, Reason, Traced};
@@ -47,15 +49,12 @@ use crate::words::Cause;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use vestal_core::{ContractViolation, Scheduler};
+use vestal_core::Scheduler;
 use vestal_trace::{Edge, Mechanism};
 
 /// The manager goes round at least this often, so that its watchdog sees it alive. Seldom: a beat takes
 /// the CPU from a job.
 pub(crate) const BEAT_NANOS: u64 = 500_000_000;
-
-/// The outcome of a part of a manager's round.
-pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
 
 /// What one manager does in a way of its own. It runs on the manager's thread.
 pub(crate) trait Driver: Sized {

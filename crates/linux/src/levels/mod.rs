@@ -14,6 +14,7 @@
     expect(unreachable_pub, reason = "it is for a program that counts")
 )]
 mod claims;
+mod domain;
 mod facts;
 mod fault;
 mod one;
@@ -23,11 +24,11 @@ mod side;
 
 #[cfg(feature = "real")]
 pub use claims::Claims;
+#[cfg(feature = "real")]
+pub(crate) use domain::SharedRecord;
 pub(crate) use facts::What;
 pub(crate) use one::One;
 pub(crate) use settle::Settler;
-#[cfg(feature = "real")]
-pub(crate) use settle::SharedRecord;
 pub(crate) use shared::Shared;
 pub(crate) use side::{Decided, Full, LocalStep, NoStep, Published, Side, Taken};
 

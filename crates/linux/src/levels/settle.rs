@@ -17,13 +17,13 @@
 //! Complexity: O(m) queues and claims a round beside the decision; each further round is one for an offer that was taken or given back
 //! meanwhile, of which there are two a CPU at most.
 
+use super::domain::{Domain, Known, NEVER, Offered};
 use super::facts::{Guest, UpFact, What};
 use super::fault::{Fault, is_injected};
-use super::shared::{NEVER, Shared};
-use super::side::{Side, UNLIMITED};
+use super::shared::Shared;
+use super::side::{Published, Side, UNLIMITED};
 use crate::words::Offer;
 use vestal_core::fact::StopReason;
-use vestal_core::plan::{Slot, Wake};
 use vestal_core::{ContractViolation, CpuId, Fact, Instant, JobId, Notice, Scheduler};
 
 /// So often whoever has the turn and whose CPU is open looks at what came meanwhile, before it looks after its own.
@@ -39,66 +39,6 @@ pub(crate) trait Settler {
 
     /// A word was read or changed, and the next one was not.
     fn between(&mut self) {}
-}
-
-/// What came of decisions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SharedRecord {
-    /// How often somebody had the turn.
-    pub(crate) turns: u64,
-    /// Decisions.
-    pub(crate) decisions: u64,
-    /// How often a CPU left something to an open one.
-    pub(crate) handed_on: u64,
-    /// Offers.
-    pub(crate) offers: u64,
-    /// Offers that were withdrawn before they were taken.
-    pub(crate) withdrawn: u64,
-    /// Offers that were taken when they were to be withdrawn.
-    pub(crate) refused: u64,
-    /// Starts of which the scheduler heard before their CPU told it.
-    pub(crate) ahead: u64,
-    /// Facts.
-    pub(crate) facts: u64,
-}
-
-/// What is known of one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
-    open: bool,
-    /// What was offered, and not withdrawn, and is not known to have stopped.
-    wanted: Option<Guest>,
-    /// What the scheduler counts as running there.
-    running: Option<Guest>,
-    /// The last that stopped or ended there; it may not have been given back yet.
-    gone: Option<Offer>,
-    /// What the scheduler heard of before the CPU told it.
-    ahead: Option<Offer>,
-    /// The instant of the last fact.
-    latest: Instant,
-    /// What its word says of the scheduler's wake-up.
-    wake: u64,
-}
-
-/// Where a task was offered last, and how often.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Offered {
-    cpu: CpuId,
-    generation: u16,
-}
-
-/// The scheduler, and what it knows of the CPUs' words.
-#[derive(Debug)]
-pub(super) struct Domain<S> {
-    scheduler: S,
-    cpus: Box<[Known]>,
-    offered: Box<[Offered]>,
-    /// What the last decision wants of each CPU.
-    slots: Box<[Option<Slot>]>,
-    next: Option<Wake>,
-    /// The instant of the last decision (C1).
-    clock: Instant,
-    record: SharedRecord,
 }
 
 /// The turn. It is let go when this is dropped, also by who fails. As long as it lives its CPU's own domain cannot decide.
@@ -178,6 +118,19 @@ impl<'a, S: Scheduler> Held<'a, S> {
     }
 }
 
+impl Published {
+    /// Comes for the turn: who has it already will look at what this CPU has told.
+    pub(crate) fn attempt<'a, S: Scheduler>(
+        self,
+        side: &'a mut Side,
+        shared: &'a Shared<S>,
+    ) -> Option<Held<'a, S>> {
+        debug_assert_eq!(self.0, side.cpu(), "another CPU's step");
+        side.forget_news();
+        shared.turn.attempt().then(|| Held::new(shared, side))
+    }
+}
+
 fn add(calls: &mut Vec<CpuId>, cpu: CpuId) {
     if !calls.contains(&cpu) {
         calls.push(cpu);
@@ -192,26 +145,6 @@ enum Found {
 }
 
 impl<S: Scheduler> Domain<S> {
-    pub(super) fn new(scheduler: S, cpus: usize, tasks: usize) -> Self {
-        let offered = Offered {
-            cpu: CpuId(0),
-            generation: 0,
-        };
-        Self {
-            scheduler,
-            cpus: vec![Known::CLOSED; cpus].into_boxed_slice(),
-            offered: vec![offered; tasks].into_boxed_slice(),
-            slots: vec![None; cpus].into_boxed_slice(),
-            next: None,
-            clock: Instant::EPOCH,
-            record: SharedRecord::default(),
-        }
-    }
-
-    pub(super) fn into_parts(self) -> (S, SharedRecord) {
-        (self.scheduler, self.record)
-    }
-
     fn numbers(&self) -> impl Iterator<Item = CpuId> + use<S> {
         (0..).map(CpuId).take(self.cpus.len())
     }
@@ -483,17 +416,6 @@ impl<S: Scheduler> Domain<S> {
 }
 
 impl Known {
-    /// Before a CPU has told anything.
-    const CLOSED: Self = Self {
-        open: false,
-        wanted: None,
-        running: None,
-        gone: None,
-        ahead: None,
-        latest: Instant::EPOCH,
-        wake: NEVER,
-    };
-
     /// Whether this offer was started, or has stopped, as far as was told.
     fn knows(&self, offer: Offer) -> bool {
         self.gone == Some(offer) || self.running.is_some_and(|guest| guest.offer() == offer)

@@ -1,7 +1,7 @@
 //! What managers of all CPUs share for levels C and D: who has the turn to decide, and of each CPU what it says and what it shall run.
 
+use super::domain::{Domain, NEVER, SharedRecord};
 use super::facts::{UpFact, WORDS};
-use super::settle::{Domain, SharedRecord};
 use crate::words::{Claim, Claimed, Grant, Latest, Offer, Turn, Up};
 use std::sync::{Mutex, MutexGuard};
 use vestal_core::{CpuId, Instant, Scheduler};
@@ -27,9 +27,6 @@ pub(super) struct Seat {
     /// 1 if the CPU is open, as it told before it came for the turn last: for who looks for somebody to call.
     pub(super) open: Latest<u64>,
 }
-
-/// No instant.
-pub(super) const NEVER: u64 = u64::MAX;
 
 impl<S: Scheduler> Shared<S> {
     /// For so many CPUs and tasks, by the numbers of the scheduler; each CPU may have told so many facts that nobody has looked at.

@@ -1,10 +1,9 @@
 //! The end of one CPU's manager: what it tells, what it takes, and the order in which it may.
 //!
 //! A round is: the CPU's own domain decides, and whether it leaves the CPU open is told ([`LocalStep`]); only then may the manager come
-//! for the turn ([`Published`]), and only who has it gets at the shared domain ([`Held`]). So no two domains are ever in one hand (C9).
+//! for the turn ([`Published`]), and only who has it gets at the shared domain ([`super::settle::Held`]). So no two domains are ever in one hand (C9).
 
 use super::facts::{Guest, UpFact, What};
-use super::settle::Held;
 use super::shared::Shared;
 use crate::words::Offer;
 use std::collections::VecDeque;
@@ -126,6 +125,11 @@ impl Side {
         self.cpu
     }
 
+    /// Its manager comes for the turn, or leaves it to others.
+    pub(super) const fn forget_news(&mut self) {
+        self.has_news = false;
+    }
+
     pub(crate) const fn is_open(&self) -> bool {
         self.is_open
     }
@@ -175,7 +179,7 @@ pub(crate) struct LocalStep<'a, L>(pub(crate) &'a mut L);
 
 /// The CPU's own domain has decided, and is in nobody's hand; what that means for others was told.
 #[derive(Debug)]
-pub(crate) struct Published(CpuId);
+pub(crate) struct Published(pub(super) CpuId);
 
 /// What came of a step.
 #[derive(Debug)]
@@ -217,20 +221,9 @@ impl<L: Scheduler> LocalStep<'_, L> {
 }
 
 impl Published {
-    /// Comes for the turn: who has it already will look at what this CPU has told.
-    pub(crate) fn attempt<'a, S: Scheduler>(
-        self,
-        side: &'a mut Side,
-        shared: &'a Shared<S>,
-    ) -> Option<Held<'a, S>> {
-        debug_assert_eq!(self.0, side.cpu, "another CPU's step");
-        side.has_news = false;
-        shared.turn.attempt().then(|| Held::new(shared, side))
-    }
-
     /// Leaves what was told to whoever has the turn, or comes for it next.
     pub(crate) fn leave<S>(self, side: &mut Side, shared: &Shared<S>) {
-        side.has_news = false;
+        side.forget_news();
         shared.turn.leave_work();
     }
 }

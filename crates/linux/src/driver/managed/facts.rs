@@ -9,9 +9,9 @@
 //! charged. Where a budget outlives jobs it is not, because it would be given again with each; unless that is wanted, where a server has what
 //! one job needs, and a job that takes no longer is to be in time, and to raise no mode. What was taken off is on nobody's account, but is counted by server.
 
+use super::ends::end_of;
 use super::queue::{TaskQueue, queue_of};
 use super::{Managed, Step};
-use crate::account::{Exceeded, Note};
 use crate::control::{Class, Control};
 use crate::driver::dispatch::cpu_of;
 use crate::job::Ended;
@@ -93,7 +93,7 @@ impl Managed {
         let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
         let now = monotonic_nanos();
         // It was not stopped since.
-        note_exceeded(control, lane.take_exceeded(None, now));
+        control.note_exceeded(lane.take_exceeded(None, now));
         let mut used = lane.charge(clock, budget.owner);
         for (task, queue) in control.tasks.iter().zip(&mut self.queues) {
             if task.id != job.task && queue.lane.owes(budget.owner) {
@@ -526,26 +526,7 @@ fn note_look(
     }
 }
 
-/// A thread goes on that had used up a budget of a task or a server.
-pub(super) fn note_exceeded(control: &Control<'_>, exceeded: Option<Exceeded>) {
-    if let Some(exceeded) = exceeded {
-        control.note(Note::Exceeded(exceeded));
-    }
-}
-
 /// Whether the scheduler has room for one more release, now and in all.
 fn may_tell(queue: &TaskQueue, in_background: bool) -> bool {
     queue.staged < BACKLOG_MAX && queue.backlog.has_room(in_background)
-}
-
-pub(super) const fn end_of(job: JobId, whole: bool) -> Fact {
-    if whole {
-        Fact::Completed { cpu: CPU, job }
-    } else {
-        Fact::Stopped {
-            cpu: CPU,
-            job,
-            why: StopReason::Cancelled,
-        }
-    }
 }

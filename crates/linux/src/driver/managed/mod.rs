@@ -23,6 +23,7 @@
 
 mod backlog;
 mod drops;
+mod ends;
 mod facts;
 mod queue;
 mod waits;
@@ -38,7 +39,7 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::task::{Assignment, Handover};
 use backlog::Backlog;
-use facts::{end_of, note_exceeded};
+use ends::end_of;
 use queue::{TaskQueue, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -340,7 +341,7 @@ impl Managed {
         let task = control.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let now = monotonic_nanos();
-        note_exceeded(control, queue.lane.take_exceeded(cpu_of(&task.jobs), now));
+        control.note_exceeded(queue.lane.take_exceeded(cpu_of(&task.jobs), now));
         queue.lane.goes_on(now);
         let demoted = task.jobs.is_demoted(job.sequence);
         let over = match queue.busy {

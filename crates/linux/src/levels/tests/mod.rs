@@ -8,9 +8,10 @@ mod system;
 mod twin;
 mod world;
 
+use super::domain::SharedRecord;
 use super::facts::What;
 use super::fault::{Fault, inject};
-use super::settle::{ROUNDS, Settler, SharedRecord, Step};
+use super::settle::{ROUNDS, Settler, Step};
 use super::shared::Shared;
 use super::side::{Decided, Full, LocalStep, Published, Side};
 use system::{Gate, System};
