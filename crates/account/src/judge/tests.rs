@@ -143,6 +143,71 @@ fn a_beginning_that_is_preempted_half_way_wipes_no_overrun() {
     assert!(later.guaranteed(LO, (0, 60), (25, 140)));
 }
 
+/// The words that workers shared before there were notes, for C(LO) alone: a beginning changes them in two steps.
+struct Words {
+    active: u32,
+    last_end: u64,
+    /// When C(LO) was exceeded in the present busy period.
+    exceeded_at: Option<u64>,
+}
+
+impl Words {
+    const NEW: Self = Self {
+        active: 0,
+        last_end: 0,
+        exceeded_at: None,
+    };
+
+    /// A job begins; it loses the CPU between the steps while others do this.
+    fn begin(&mut self, release: u64, meanwhile: impl FnOnce(&mut Self)) {
+        let is_first = self.active == 0 && release >= self.last_end;
+        self.active += 1;
+        meanwhile(self);
+        if is_first {
+            self.exceeded_at = None;
+        }
+    }
+
+    fn end(&mut self, beyond: u64, now: u64) {
+        if beyond > 0 {
+            self.exceeded_at = Some(now - beyond);
+        }
+        self.last_end = now;
+        self.active -= 1;
+    }
+
+    /// The HI job of the test above, 20 beyond its C(LO).
+    fn overrun(&mut self) {
+        self.begin(12, |_| {});
+        self.end(20, 60);
+    }
+
+    /// Whether the LO job was guaranteed its deadline.
+    fn guaranteed(&self) -> bool {
+        self.exceeded_at.is_none_or(|since| since >= 60)
+    }
+}
+
+#[test]
+fn words_that_a_beginning_changes_keep_an_overrun_before_it_and_behind_it() {
+    let mut behind = Words::NEW;
+    behind.begin(10, |_| {});
+    behind.overrun();
+    assert!(!behind.guaranteed());
+    let mut before = Words::NEW;
+    before.overrun();
+    before.begin(10, |_| {});
+    assert!(!before.guaranteed());
+}
+
+#[test]
+#[should_panic = "the overrun was wiped"]
+fn refuted_a_beginning_in_two_steps_with_an_overrun_between_them() {
+    let mut words = Words::NEW;
+    words.begin(10, Words::overrun);
+    assert!(!words.guaranteed(), "the overrun was wiped");
+}
+
 #[test]
 fn a_job_that_used_up_its_own_c_was_guaranteed_nothing_and_the_others_were() {
     let mut judge = judge(ENFORCED);
