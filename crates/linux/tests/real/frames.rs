@@ -4,7 +4,9 @@ mod disturbed;
 mod paper;
 mod parts;
 
-use crate::support::{HI, LO, alone, config, ms, native, real_time_threads, spec, well_on_all};
+use crate::support::{
+    HI, LO, alone, config, ms, native, real_time_threads, spec, two_processors, well_on_all,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::frames::{self, FrameConfiguration, FrameTable, Span};
@@ -12,7 +14,7 @@ use vestal_core::model::LevelSet;
 use vestal_core::{
     Duration, Enforcement, Event, Fact, Instant, Level, Service, TaskConfiguration, TaskId,
 };
-use vestal_linux::fault::{affinity, monotonic_nanos};
+use vestal_linux::fault::monotonic_nanos;
 use vestal_linux::report::{FrameCounts, JobCounts};
 use vestal_linux::{
     Barrier, BoxedScheduler, Cancelled, Clock, Config, CpuSpec, Executive, Frames, Initialisation,
@@ -244,11 +246,6 @@ fn replayed(
     };
     let sure = records.iter().map(|record| Ok(*record));
     replay(&header, sure, scheduler(cpus, overhead).as_mut())
-}
-
-/// The first two processors that the process may use; none if there are no two.
-fn two_processors() -> Option<[usize; 2]> {
-    affinity().unwrap().first_chunk().copied()
 }
 
 /// On CPU 0 a HI job burns 2 ms, on CPU 1 half of that, and a LO job 2 ms.

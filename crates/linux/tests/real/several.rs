@@ -1,18 +1,22 @@
 //! Several CPUs of a set: each has a manager, a mode and a schedule of its own.
 
+use crate::looks;
 use crate::support::{
-    HI, LO, RunWell, alone, by_priorities, config, ms, native, real_time_threads, spec, well,
+    HI, LO, RunWell, alone, by_priorities, config, configuration, ms, native, real_time_threads,
+    spec, two_processors, well,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use vestal_core::{CpuId, Duration, Enforcement, Event, TaskId};
-use vestal_linux::fault::{Fault, affinity};
-use vestal_linux::{
-    Config, CpuSpec, Executive, JobContext, Monitor, Processor, Recording, Report, RunError,
-    TaskSpec,
+use vestal_core::{
+    CpuId, Duration, Enforcement, Event, Guard, JobId, Permit, Service, TaskId, Uniprocessor,
 };
-use vestal_trace::{DomainId, Record, What};
+use vestal_linux::fault::Fault;
+use vestal_linux::{
+    Config, CpuSpec, Executive, JobContext, Mechanism, Monitor, Processor, Recording, Report,
+    RunError, TaskSpec,
+};
+use vestal_trace::{Dispatch, DomainId, Header, Record, Scope, Summary, What, replay};
 
 const NOBODY: Vec<String> = Vec::new();
 
@@ -21,11 +25,6 @@ const DISPATCHES: [fn(Enforcement) -> CpuSpec; 2] = [native, by_priorities];
 
 fn on(spec: CpuSpec, processor: usize) -> CpuSpec {
     spec.on(Processor(processor))
-}
-
-/// The first two processors that the process may use; none if there are no two.
-fn two_processors() -> Option<[usize; 2]> {
-    affinity().unwrap().first_chunk().copied()
 }
 
 fn hi(name: &str) -> TaskSpec {
@@ -52,9 +51,19 @@ fn with_an_overrun(
     cpu: fn(Enforcement) -> CpuSpec,
     places: [usize; 2],
 ) -> Executive {
+    two_cpus(config, cpu, places, true)
+}
+
+/// The same; whether that overruns.
+fn two_cpus(
+    config: Config,
+    cpu: fn(Enforcement) -> CpuSpec,
+    places: [usize; 2],
+    overruns: bool,
+) -> Executive {
     Executive::new(config)
         .cpu(on(cpu(Enforcement::Adaptive), places[0]))
-        .task(hi("hi-0"), burns(true))
+        .task(hi("hi-0"), burns(overruns))
         .task(lo("lo-0"), |job| job.burn(ms(4)))
         .cpu(on(cpu(Enforcement::Adaptive), places[1]))
         .task(hi("hi-1"), burns(false))
@@ -63,10 +72,21 @@ fn with_an_overrun(
 
 /// Runs a set, and gives what was recorded, by domain.
 fn recorded(executive: Executive, span: u64) -> (Report, BTreeMap<DomainId, Vec<Record>>) {
+    let (report, by_domain, _) = recorded_with_granularity(executive, span);
+    (report, by_domain)
+}
+
+/// The same, and which granularity guards were made for.
+fn recorded_with_granularity(
+    executive: Executive,
+    span: u64,
+) -> (Report, BTreeMap<DomainId, Vec<Record>>, Service) {
     let records = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&records);
+    let granularity = Arc::new(Mutex::new(Service::ZERO));
+    let (sink, told) = (Arc::clone(&records), Arc::clone(&granularity));
     let report = executive
-        .recorded(Recording::new(move |_| {
+        .recorded(Recording::new(move |beginning| {
+            *told.lock().unwrap() = beginning.granularity;
             Ok(Box::new(move |batch| {
                 sink.lock().unwrap().extend_from_slice(batch)
             }))
@@ -81,7 +101,83 @@ fn recorded(executive: Executive, span: u64) -> (Report, BTreeMap<DomainId, Vec<
             by_domain.entry(present).or_default().push(*record);
         }
     }
-    (report, by_domain)
+    let granularity = *granularity.lock().unwrap();
+    (report, by_domain, granularity)
+}
+
+/// How many jobs each task of [`two_cpus`] has in 640 ms.
+const JOBS: u64 = 16;
+
+/// What was planned for a domain's CPU, each change of it once: the job that has the CPU, and the permits of its tasks. Of the jobs
+/// that are released until 640 ms.
+#[derive(Debug, PartialEq)]
+struct Planned {
+    slots: Vec<Option<JobId>>,
+    permits: Vec<(TaskId, Permit)>,
+}
+
+fn planned(records: &[Record]) -> Planned {
+    let slot = |record: &Record| {
+        let What::Slot { slot, .. } = record.what else {
+            return None;
+        };
+        let job = slot.map(|slot| slot.job);
+        job.is_none_or(|job| job.sequence < JOBS).then_some(job)
+    };
+    let permit = |record: &Record| {
+        let What::Permit { task, permit } = record.what else {
+            return None;
+        };
+        Some((task, permit))
+    };
+    let mut slots: Vec<Option<JobId>> = records.iter().filter_map(slot).collect();
+    slots.dedup();
+    if slots.last() == Some(&None) {
+        slots.pop();
+    }
+    Planned {
+        slots,
+        permits: records.iter().filter_map(permit).collect(),
+    }
+}
+
+/// A fresh scheduler of that CPU alone, or a fresh guard, is told what its domain was told, and decides the same.
+fn decided_again(
+    domain: DomainId,
+    dispatch: Dispatch,
+    granularity: Service,
+    records: &[Record],
+) -> Summary {
+    let number = domain.0;
+    let specs = [hi("hi"), lo("lo")];
+    let tasks = specs.clone().map(|spec| spec.configuration);
+    let scope = Scope::new(
+        domain,
+        &[TaskId(2 * number), TaskId(2 * number + 1)],
+        &[CpuId(number)],
+    );
+    let records = records.iter().map(|&record| scope.to_cluster(record));
+    let records = records.map(Ok::<_, ()>);
+    let is_native = dispatch == Dispatch::Native;
+    let header = Header {
+        dispatch,
+        granularity,
+        ordered: is_native,
+        records_permits: is_native,
+        ..looks::header(&specs)
+    };
+    let configured = |granularity| configuration(&tasks, 2, Enforcement::Adaptive, granularity);
+    let replayed = match dispatch {
+        Dispatch::Native => {
+            let mut guard = Guard::new(&configured(granularity)).unwrap();
+            replay(&header, records, &mut guard)
+        }
+        Dispatch::Managed => {
+            let mut engine = Uniprocessor::new(&configured(Service::ZERO)).unwrap();
+            replay(&header, records, &mut engine)
+        }
+    };
+    replayed.unwrap_or_else(|failure| panic!("domain {number}: {failure:?}"))
 }
 
 #[expect(
@@ -158,6 +254,46 @@ fn an_overrun_raises_the_mode_of_its_own_cpu_and_the_other_has_nothing_of_it() {
     }
 }
 
+/// What is planned for a CPU is the same whether a job of the other one overruns or not, and so is what a replay of each domain alone
+/// decides. The plans of the CPU where it does differ: there the LO job of that period is taken off.
+#[test]
+fn the_plans_of_a_cpu_are_those_of_a_run_in_which_the_other_one_keeps_its_limits() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    for (cpu, dispatch) in DISPATCHES
+        .into_iter()
+        .zip([Dispatch::Native, Dispatch::Managed])
+    {
+        well(|| {
+            let [kept, overran] = [false, true].map(|overruns| {
+                let set = two_cpus(config(Monitor::Manager), cpu, places, overruns);
+                let (_, domains, granularity) = recorded_with_granularity(set, 640);
+                for (domain, records) in &domains {
+                    let summary = decided_again(*domain, dispatch, granularity, records);
+                    assert_eq!(summary.records, records.len() as u64);
+                }
+                [0, 1].map(|number| planned(&domains[&DomainId(number)]))
+            });
+            assert_ne!(kept[0], overran[0], "nothing was planned for the overrun");
+            assert_eq!(kept[1], overran[1]);
+            if dispatch == Dispatch::Managed {
+                let turn = |sequence| {
+                    let job = |task| {
+                        let task = TaskId(task);
+                        Some(JobId { task, sequence })
+                    };
+                    [job(2), job(3), None]
+                };
+                let mut slots: Vec<Option<JobId>> = (0..JOBS).flat_map(turn).collect();
+                slots.pop();
+                assert_eq!(overran[1].slots, slots);
+            }
+        });
+    }
+}
+
 /// CPUs 0 and 2 of the set share a processor, as do 1 and 3: they wait for each other, and nothing is guaranteed.
 #[test]
 fn cpus_of_a_set_that_share_processors_end_with_every_release_accounted_for() {
@@ -197,13 +333,13 @@ fn cpus_of_a_set_that_share_processors_end_with_every_release_accounted_for() {
 }
 
 /// What a run of two CPUs on these processors says of which one's manager hangs, and that it ends in time.
-fn hangs(cpu: fn(Enforcement) -> CpuSpec, places: [usize; 2], hung: u16) {
+fn hangs((config, cpu): (Config, fn(Enforcement) -> CpuSpec), places: [usize; 2], hung: u16) {
     const BEAT_MS: u64 = 500;
     const AT_MS: u64 = 200;
     const PATIENCE_MS: u64 = 1_000;
     let config = Config {
         patience: Duration::from_millis(PATIENCE_MS),
-        ..config(Monitor::Manager)
+        ..config
     };
     let begun = clock();
     let error = with_an_overrun(config, cpu, places)
@@ -227,8 +363,18 @@ fn a_manager_that_hangs_on_any_cpu_ends_the_run_and_leaves_no_real_time_thread()
     };
     for cpu in DISPATCHES {
         for hung in [0, 1] {
-            hangs(cpu, places, hung);
+            hangs((config(Monitor::Manager), cpu), places, hung);
         }
+    }
+    for (mechanism, cpu) in [
+        (Mechanism::Huang2014, DISPATCHES[0]),
+        (Mechanism::Sigrist2015, DISPATCHES[1]),
+    ] {
+        let of_paper = Config {
+            mechanism,
+            ..config(Monitor::Manager)
+        };
+        hangs((of_paper, cpu), places, 1);
     }
 }
 
@@ -240,7 +386,7 @@ fn a_manager_that_hangs_where_another_one_waits_for_it_ends_the_run() {
         return;
     };
     for hung in [0, 1] {
-        hangs(native, [first, first], hung);
+        hangs((config(Monitor::Manager), native), [first, first], hung);
     }
 }
 

@@ -11,6 +11,7 @@ use vestal_core::{
     Configuration, ConfigurationError, Duration, Enforcement, Exhaustion, Guard, Level, Service,
     Task, TaskConfiguration, Uniprocessor, Wcet,
 };
+use vestal_linux::fault::affinity;
 use vestal_linux::report::{Duty, Reaction};
 use vestal_linux::{
     BoxedScheduler, Config, CpuSpec, Executive, Monitor, Recording, Report, TaskSpec,
@@ -51,7 +52,7 @@ pub(crate) fn config(monitor: Monitor) -> Config {
 }
 
 /// So many levels under this rule of limits; a job that used up its own goes on in the background.
-fn configuration(
+pub(crate) fn configuration(
     tasks: &[TaskConfiguration],
     levels: usize,
     enforcement: Enforcement,
@@ -127,6 +128,23 @@ pub(crate) fn is_calm(report: &Report, room: Service) -> bool {
 /// were that others took the place of.
 pub(crate) fn skipped() -> [u64; 3] {
     [&JUDGED, &SKIPPED, &REPEATED].map(|count| count.load(Ordering::SeqCst))
+}
+
+/// Tests that said nothing because there are no two processors.
+static LACKING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// The first two processors that the process may use; none if there are no two, which is counted, see [`lacking`].
+pub(crate) fn two_processors() -> Option<[usize; 2]> {
+    let both = affinity().unwrap().first_chunk().copied();
+    if both.is_none() {
+        note(&LACKING);
+    }
+    both
+}
+
+/// How many tests wanted two processors, of which there are none.
+pub(crate) fn lacking() -> usize {
+    LACKING.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
 /// Runs of which every thread has to do its duties in time; to be called inside [`alone_and_well`].

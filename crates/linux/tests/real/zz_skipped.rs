@@ -1,6 +1,14 @@
 //! The last test: how often the others were excused by the machine.
 
-use crate::support::{repeated_tests, skipped};
+use crate::support::{lacking, repeated_tests, skipped, two_processors};
+
+/// They say nothing where there is one processor, and this says so. Where there are two they all say something.
+#[test]
+fn tests_that_want_two_processors_are_counted_where_there_is_one() {
+    let lacking = lacking();
+    eprintln!("{lacking} tests said nothing: they want two processors");
+    assert!(lacking == 0 || two_processors().is_none());
+}
 
 /// More would mean that the suite has said little, or that the run itself charges jobs for what they did
 /// not do.
