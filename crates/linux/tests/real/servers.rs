@@ -25,7 +25,7 @@ const DEMAND: Service = Service::from_micros(20);
 const ONE: &[(Kind, u64)] = &[(DEFERRABLE, BUDGET_NANOS)];
 
 /// How many periods of the server a test looks at, unless `VESTAL_SERVER_PERIODS` says so.
-const PERIODS: u64 = 300;
+const PERIODS: u64 = 1_000;
 
 fn periods() -> u64 {
     let asked = std::env::var("VESTAL_SERVER_PERIODS").ok();
@@ -300,7 +300,7 @@ impl Verdict {
     }
 }
 
-/// `VESTAL_SERVER_PERIODS=1000` for a longer run, with `--nocapture` for its figures.
+/// `VESTAL_SERVER_PERIODS=10000` for a longer run, with `--nocapture` for its figures.
 #[test]
 fn short_jobs_get_no_more_than_the_budget_of_their_server() {
     alone_and_well(|| {
@@ -321,8 +321,10 @@ fn short_jobs_get_no_more_than_the_budget_of_their_server() {
 
 #[test]
 fn a_tolerance_for_each_job_gives_away_the_budget() {
+    // More than half of them give too much: a tenth of the periods shows it.
+    const PERIODS: u64 = 100;
     alone_and_well(|| {
-        let verdict = watched_run(ONE, periods(), Some(Fault::ChargesByJob)).by_period();
+        let verdict = watched_run(ONE, PERIODS, Some(Fault::ChargesByJob)).by_period();
         assert!(!verdict.holds(), "{}", verdict.text);
         assert!(
             verdict.beyond.len() * 2 > verdict.measured,
