@@ -49,7 +49,7 @@ not_run() {
 
 part_fmt() { cargo fmt --check -- --color never; }
 
-part_hygiene() { scripts/hygiene.sh && scripts/hygiene-selftest.sh; }
+part_hygiene() { scripts/hygiene.sh && scripts/hygiene-selftest.sh && { ! have python3 || scripts/compare-overhead.py --self-test; }; }
 
 # Also as users build it: what only a feature uses is a warning without it. A target with `test = false` is none
 # of "all targets".
