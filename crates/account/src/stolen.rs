@@ -77,6 +77,9 @@ pub struct StolenLog {
 }
 
 impl StolenLog {
+    /// Of so many intervals, the newest, it is known when they were.
+    pub const NEWEST: usize = WINDOWS;
+
     pub(super) fn record(&mut self, stolen: StolenInterval) {
         let span = stolen.to.saturating_sub(stolen.from);
         let charged = stolen.charged.min(span);

@@ -1,5 +1,6 @@
 //! What a run has to say.
 
+use crate::account::StolenLog;
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::arming::MonitorChoice;
 use crate::barrier::Barrier;
@@ -434,13 +435,18 @@ pub struct MachineReport {
     pub longest_charged: Service,
     /// All of them.
     pub lost: Duration,
-    /// The newest of them, oldest first: from and to, counted from the start of the run. At most 1024; who saw the same time as another thread stands
-    /// beside it.
+    /// The newest of them, oldest first: from and to, counted from the start of the run. At most [`Self::NEWEST`]: with fewer none of the run is missing. Who saw
+    /// the same time as another thread stands beside it.
     pub newest: Vec<(Instant, Instant)>,
     /// The same by cause; only causes that took something.
     pub stolen: Vec<StolenTime>,
     /// Threads of other processes in a real-time class that may use the CPU of the run.
     pub foreign: Vec<ForeignThread>,
+}
+
+impl MachineReport {
+    /// Of so many gaps it is known when they were.
+    pub const NEWEST: usize = StolenLog::NEWEST;
 }
 
 /// What one server did.

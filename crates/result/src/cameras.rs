@@ -55,15 +55,20 @@ pub struct CamerasCell {
     /// In how many runs a server of a camera gave more than its share, also of those that do not count.
     #[serde(default)]
     pub too_much: usize,
-    /// In how many that count one gave less than half of it while events waited.
+    /// In how many of which others took little one gave less than half of it while events waited, or next to nothing in a third of the run.
     #[serde(default)]
     pub too_little: usize,
     /// Of runs with a change that count: in how many the mode did not rise about half time, or at another time as well without a reason.
     #[serde(default)]
     pub wrong_changes: usize,
-    /// In how many it rose at another time as well, each time just after others took the CPU for as long as jobs may exceed their budgets by.
+    /// In how many it rose at another time as well, each time just after others took the CPU from the job that raised it, for as long as jobs may exceed their
+    /// budgets by.
     #[serde(default)]
     pub explained_changes: usize,
+    /// Of runs that count: of how many it is not known, or not often enough in time, what was served in each half. No variance has them, and where nobody looked
+    /// nothing else that is said of halves.
+    #[serde(default)]
+    pub unlooked: usize,
     /// How many windows between two looks at what was served, of all runs, were a tenth longer or shorter than they should be: they are in means, and not in
     /// variances.
     #[serde(default)]
@@ -71,7 +76,8 @@ pub struct CamerasCell {
     /// What others took of the CPU in all runs, those that do not count included, in percent of a run.
     #[serde(default)]
     pub lost_percent: Option<Quartiles>,
-    /// CPU time of the run's own threads on its CPU, and of workers outside the bodies of jobs, in percent of the run.
+    /// CPU time of the run's own threads on its CPU, and of workers outside the bodies of jobs, in percent of the run. This and what follows is as it was measured:
+    /// what others took may be in it.
     pub overhead_percent: Option<Quartiles>,
     /// Switches between threads of the run.
     pub switches_each_second: Option<Quartiles>,

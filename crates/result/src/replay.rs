@@ -56,8 +56,8 @@ pub struct Replay {
     pub lists: Vec<ServerList>,
 }
 
-/// The list of replenishments of a sporadic server: after each decision, what is at hand and what is on its way back sum up to its capacity in the mode of that
-/// moment, or there is a `difference`.
+/// The list of replenishments of a sporadic server, in the scheduler that replays: after each decision, what is at hand and what is on its way back sum up to its
+/// capacity in the mode of that moment, or there is a `difference`. What a run had in its memory no recording tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerList {
     /// The server.

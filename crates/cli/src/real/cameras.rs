@@ -4,6 +4,7 @@
 //! for anybody; then it burns the rest of what it demands.
 
 use super::Settings;
+use super::bursts::Bursts;
 use super::cpus;
 use super::devices::Devices;
 use super::linux::blame;
@@ -12,15 +13,18 @@ use crate::session::Session;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use vestal_core::{Instant, Service, TaskConfiguration, TaskId};
+use vestal_core::{Instant, JobId, Service, TaskConfiguration, TaskId};
 use vestal_experiment::overhead::missimer::run::{Camera, Place, Rise, Run, System, WINDOW_NS};
 use vestal_experiment::overhead::missimer::set;
+use vestal_experiment::overhead::missimer::spans::{self, Span};
 use vestal_linux::device::{clock_nanos, keep_off, sleep_until};
-use vestal_linux::report::ServerReport;
+use vestal_linux::report::{CpuReport, MachineReport, ServerReport};
 use vestal_linux::{Device, Ended, Executive, JobContext, Processor, Report, TaskSpec};
 
 /// So many events fit into a buffer: more than come in a period.
 const ROOM: usize = 4_096;
+/// So many parts of a run with a bottom half at work are known: in one of 8 s one for each event that is sent.
+const BURSTS: usize = 65_536;
 
 /// What a bottom half has served of a camera. One thread writes, one reads, and none waits for the other: what is not read in time is overwritten.
 #[derive(Debug)]
@@ -70,6 +74,10 @@ impl Buffer {
 #[derive(Debug, Default)]
 struct Application {
     completed: Mutex<Vec<u64>>,
+    /// When bodies of its jobs began, with the numbers of these.
+    begun: Mutex<Vec<(u64, u64)>>,
+    /// Of the bottom half that fills [`Self::buffer`].
+    bursts: Mutex<Bursts>,
     /// Of its camera, if it has one.
     buffer: Option<Arc<Buffer>>,
     read: AtomicU64,
@@ -106,6 +114,7 @@ pub(crate) fn cameras(
     // Servers of cameras come after those of the applications.
     let servers = report.cpus.first().map(|cpu| &cpu.servers);
     let cameras = rows.into_iter().zip(served_by).enumerate();
+    let gaps = gaps(&report);
     let cameras = cameras.map(|(number, (row, served_by))| {
         let server = servers.and_then(|servers| servers.get(applications.len() + number));
         let of =
@@ -119,6 +128,9 @@ pub(crate) fn cameras(
             charged_ns: of(|server| server.charged),
             postponed_ns: of(|server| server.postponed),
             served_by,
+            taken: applications
+                .get(number)
+                .map_or_else(Vec::new, |reader| spans::common(&gaps, &reader.bursts())),
         }
     });
     let of = |number: usize, count: fn(&Application) -> &AtomicU64| {
@@ -134,6 +146,7 @@ pub(crate) fn cameras(
         overwritten: [0, 1].map(|number| of(number, |found| &found.overwritten)),
         cameras: cameras.collect(),
         looked_ns,
+        rises: rises(&report, &applications, &gaps),
         ..ran(&report, (place, system, repetition))
     }))
 }
@@ -146,6 +159,8 @@ fn applications(session: &Session) -> Vec<Arc<Application>> {
         let buffer = (number < cameras).then(|| Arc::new(Buffer::new()));
         Arc::new(Application {
             completed: Mutex::new(Vec::with_capacity(jobs)),
+            begun: Mutex::new(Vec::with_capacity(jobs)),
+            bursts: Mutex::new(Bursts::with_room(if number < cameras { BURSTS } else { 0 })),
             buffer,
             ..Application::default()
         })
@@ -156,21 +171,9 @@ fn applications(session: &Session) -> Vec<Arc<Application>> {
 /// What the report says.
 fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Run {
     let cpus = report.cpus.iter();
-    let count = |of: fn(&vestal_linux::report::CpuReport) -> u64| {
-        cpus.clone().map(of).fold(0, u64::saturating_add)
-    };
+    let count = |of: fn(&CpuReport) -> u64| cpus.clone().map(of).fold(0, u64::saturating_add);
     let changes = cpus.clone().flat_map(|cpu| &cpu.modes);
-    let of = |is_rise: bool| {
-        let changes = changes.clone();
-        let of = changes.filter(move |change| (change.to > change.from) == is_rise);
-        of.map(|change| since_begin(change.at))
-    };
-    let mut gaps: Vec<(u64, u64)> = cpus
-        .clone()
-        .flat_map(|cpu| &cpu.machine.newest)
-        .map(|&(from, to)| (since_begin(from), since_begin(to)))
-        .collect();
-    gaps.sort_unstable();
+    let returns = changes.filter(|change| change.to < change.from);
     let dropped = |application: usize| {
         let tasks = report.cpus.first().map(|cpu| &cpu.tasks);
         let task = tasks.and_then(|tasks| tasks.get(application));
@@ -185,10 +188,8 @@ fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Ru
         dropped: [dropped(0), dropped(1)],
         read: [0; 2],
         overwritten: [0; 2],
-        rises: of(true)
-            .map(|at| Rise::after(at, gaps.iter().copied()))
-            .collect(),
-        returns_ns: of(false).collect(),
+        rises: Vec::new(),
+        returns_ns: returns.map(|change| since_begin(change.at)).collect(),
         scheduler_ns: count(|cpu| {
             let own = cpu.threads.cpu().as_nanos();
             own.saturating_add(cpu.threads.workers.as_nanos())
@@ -199,6 +200,57 @@ fn ran(report: &Report, (place, system, repetition): (Place, System, u32)) -> Ru
         looked_ns: Vec::new(),
         lost_ns: count(|cpu| cpu.machine.lost.as_nanos()),
         gaps: count(|cpu| cpu.machine.gaps),
+        known_from_ns: cpus.map(known_from).max().unwrap_or(0),
+    }
+}
+
+/// What others took of the CPU, as far as it is remembered; what two threads saw is there once.
+fn gaps(report: &Report) -> Vec<Span> {
+    let gaps = report.cpus.iter().flat_map(|cpu| &cpu.machine.newest);
+    let gaps = gaps.map(|&(from, to)| (since_begin(from), since_begin(to)));
+    spans::merged(gaps.collect())
+}
+
+/// Since when all of that is remembered: from the beginning, if none is forgotten.
+fn known_from(cpu: &CpuReport) -> u64 {
+    let newest = &cpu.machine.newest;
+    match newest.len() >= MachineReport::NEWEST {
+        true => newest.first().map_or(0, |&(_, to)| since_begin(to)),
+        false => 0,
+    }
+}
+
+/// When the mode rose, and what others took before that of the job that raised it.
+fn rises(report: &Report, applications: &[Arc<Application>], gaps: &[Span]) -> Vec<Rise> {
+    let each = report.cpus.iter().flat_map(|cpu| &cpu.modes);
+    let each = each.filter(|change| change.to > change.from);
+    each.map(|change| {
+        let at = since_begin(change.at);
+        let had = had_by(change.cause, at, applications);
+        Rise::after(at, gaps, &had)
+    })
+    .collect()
+}
+
+/// When this job had the CPU until then, as far as bodies know. An application has it from its beginning on, but for bottom halves; what it loses to
+/// another application while its server has no budget is not known, and counted.
+fn had_by(cause: Option<JobId>, at: u64, applications: &[Arc<Application>]) -> Vec<Span> {
+    let Some(job) = cause else {
+        return Vec::new();
+    };
+    let until = |parts: &[Span]| spans::common(parts, &[(0, at)]);
+    match job.task.index().checked_sub(applications.len()) {
+        Some(camera) => {
+            let reader = applications.get(camera);
+            until(&reader.map_or_else(Vec::new, |reader| reader.bursts()))
+        }
+        None => {
+            let application = applications.get(job.task.index());
+            let began = application.and_then(|found| found.began(job.sequence));
+            let all = applications.iter().flat_map(|reader| reader.bursts());
+            let since: Vec<Span> = began.map(|began| (began, at)).into_iter().collect();
+            spans::without(&spans::merged(since), &spans::merged(all.collect()))
+        }
     }
 }
 
@@ -222,12 +274,12 @@ fn executive(
                 None => {
                     let number = id.index() - applications.len();
                     let reader = applications.get(number);
-                    let buffer = reader.and_then(|reader| reader.buffer.clone());
+                    let reader = reader.cloned();
                     let work = |cost: Service| {
                         move |job: &mut JobContext<'_>, event: &[u8]| {
                             job.burn(cost)?;
-                            if let Some(buffer) = &buffer {
-                                buffer.put(event);
+                            if let Some(reader) = &reader {
+                                reader.is_served(job, event);
                             }
                             Ok(())
                         }
@@ -259,7 +311,7 @@ fn application(
     let of = Arc::clone(of);
     let mut next = 0;
     executive.task_with_demand(spec, demand, move |job| {
-        of.begins(job.now());
+        of.begins(job.id().sequence, job.now());
         of.read_since(&mut next);
         job.burn(job.demand().saturating_sub(job.executed()))?;
         let mut completed = of.completed();
@@ -278,8 +330,36 @@ impl Application {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// When its bottom half was at work.
+    fn bursts(&self) -> Vec<Span> {
+        let bursts = self.bursts.lock().unwrap_or_else(PoisonError::into_inner);
+        spans::merged(bursts.parts().to_vec())
+    }
+
+    /// When the body of the job with this number began.
+    fn began(&self, sequence: u64) -> Option<u64> {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = begun.iter().find(|&&(of, _)| of == sequence);
+        found.map(|&(_, at)| at)
+    }
+
+    /// A bottom half has served an event for it.
+    fn is_served(&self, job: &JobContext<'_>, event: &[u8]) {
+        if let Some(buffer) = &self.buffer {
+            buffer.put(event);
+        }
+        let (at, executed) = (since_begin(job.now()), job.executed().as_nanos());
+        let mut bursts = self.bursts.lock().unwrap_or_else(PoisonError::into_inner);
+        bursts.served(job.id(), at, executed);
+    }
+
     /// A job of it begins its body; the first one says when the run began.
-    fn begins(&self, now: Instant) {
+    fn begins(&self, sequence: u64, now: Instant) {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if begun.len() < begun.capacity() {
+            begun.push((sequence, since_begin(now)));
+        }
+        drop(begun);
         if self.epoch.load(Ordering::Relaxed) == 0 {
             let epoch = clock_nanos().saturating_sub(since_begin(now));
             self.epoch.store(epoch, Ordering::Release);
@@ -363,6 +443,31 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_of_an_application_has_the_cpu_from_its_beginning_but_for_bottom_halves() {
+        let application = |begun: &[(u64, u64)], bursts: &[Span]| {
+            let bursts = Bursts::of(bursts.to_vec());
+            Arc::new(Application {
+                begun: Mutex::new(begun.to_vec()),
+                bursts: Mutex::new(bursts),
+                ..Application::default()
+            })
+        };
+        let applications = [
+            application(&[(0, 0), (1, 100)], &[(110, 120), (300, 310)]),
+            application(&[(0, 50)], &[(130, 140)]),
+        ];
+        let had = |task, sequence| {
+            let task = TaskId(task);
+            had_by(Some(JobId { task, sequence }), 200, &applications)
+        };
+        assert_eq!(had(0, 1), [(100, 110), (120, 130), (140, 200)]);
+        assert_eq!(had(0, 2), [], "its body has not begun");
+        assert_eq!(had(2, 7), [(110, 120)], "a bottom half");
+        assert_eq!(had(3, 0), [(130, 140)]);
+        assert_eq!(had_by(None, 200, &applications), []);
+    }
 
     #[test]
     fn each_event_is_read_once_or_known_to_be_overwritten() {

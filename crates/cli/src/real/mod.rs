@@ -10,6 +10,8 @@ use vestal_workload::model::DeviceKind;
 #[cfg(target_os = "linux")]
 mod barriers;
 #[cfg(target_os = "linux")]
+mod bursts;
+#[cfg(target_os = "linux")]
 mod cameras;
 #[cfg(target_os = "linux")]
 mod choice;

@@ -30,7 +30,7 @@ pub const GROWTH_SHARES: &str = "vestal-growth-shares/1";
 /// The same of alternatives.
 pub const ALTERNATIVES_SHARES: &str = "vestal-alternatives-shares/1";
 /// That of one of cameras.
-pub const CAMERAS: &str = "vestal-cameras/2";
+pub const CAMERAS: &str = "vestal-cameras/3";
 
 impl Head {
     /// Of these, in a format.

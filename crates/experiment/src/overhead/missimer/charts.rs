@@ -66,7 +66,7 @@ fn overheads(table: &Table) -> Chart {
     let curves = [System::SsOnly, System::SsPibs].map(|system| {
         let places = [(1.0, Place::OneCamera), (2.0, Place::TwoCameras)].into_iter();
         let points = places.filter_map(|(x, place)| {
-            let values = table.values(place, system, &|run, lost| Some(run.overhead(lost)));
+            let values = table.values(place, system, &|run| Some(run.overhead().high));
             let found = Quartiles::of(values)?;
             let share = Share {
                 value: found.median,

@@ -4,21 +4,23 @@
 //! repetition where two systems are compared. All intervals of one claim are right together with 99 %. What lies inside of what a claim
 //! says for certain confirms it, what lies outside for certain refutes it, and the rest is not decided.
 //!
-//! **What others took of the CPU** is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.
-//! A claim is confirmed or refuted if both ends say so. What the run's own threads executed is never counted as taken, so the truth lies nearer to the first end.
+//! **What others took of the CPU** may have been on the account of what is looked at, all of it, or none. So what is known of a run is no number but a range
+//! ([`super::range`]), and of two runs that are compared each has one of its own. A claim is confirmed if wherever the truth lies in these ranges it is so, and refuted
+//! if wherever it lies it is not so. What the run's own threads executed is never counted as taken, so the truth lies nearer to what was measured.
 //!
 //! **What a system did wrong** is not left out: a server at fault in one run refutes the first claim, and none of the paper about such runs is decided; a run whose
-//! mode rises without a reason counts against what is said of the change.
+//! mode rises without a reason counts against what is said of the change. One whose other rises may be the work of others, or of which it is not known what was
+//! served when, may be one for which a claim is so, or not so.
 
-use super::judged::{Change, DISTURBED, DISTURBED_VARIANCE, Lost};
-use super::run::{Camera, Place, Run, System};
+use super::judged::{Change, DISTURBED, DISTURBED_VARIANCE};
+use super::range::{Range, certain, median};
+use super::run::{Camera, Place, Run, System, Window};
 use super::set::COST_US;
-use super::table::{Half, Table, Value, bend, halves, variance};
+use super::table::{Half, Table, Value, bend, halves};
 use crate::number::as_f64;
 use crate::overhead::claims::inside;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
-use vestal_statistics::{Quartiles, median_interval};
 
 /// What is regular completes a job at least this often, in periods; the threshold is ours.
 const REGULAR: f64 = 1.5;
@@ -34,8 +36,6 @@ const NEAR: f64 = 0.05;
 const BENT: f64 = 2.0;
 /// Who starves completes at most so much of what it completes else; ours.
 const STARVED: f64 = 0.5;
-/// What there is after nothing to what there was, if there is something; nothing is not more than nothing.
-const MANY: f64 = 1e9;
 /// More than nothing, however little.
 const SOME: f64 = f64::MIN_POSITIVE;
 const ANY: f64 = f64::INFINITY;
@@ -82,11 +82,19 @@ const CHANGE: Kind = (Place::Change, System::SsPibs);
 const ALL: &[Kind] = &[ONLY, PIBS, ONLY_TWO, PIBS_TWO, CHANGE];
 const BOTH: &[Kind] = &[ONLY, PIBS, ONLY_TWO, PIBS_TWO];
 
+/// The same, for what is no good where others take as much as a hundredth of a run.
+const fn careful(claim: Claim) -> Claim {
+    Claim {
+        disturbed: DISTURBED_VARIANCE,
+        ..claim
+    }
+}
+
 /// Every claim.
 #[rustfmt::skip]
 const CLAIMS: &[Claim] = &[
     ours(ALL, "No server of a camera gives more than its share, and none less than half of it while events wait.", keeps_shares),
-    ours(&[CHANGE], "In runs with a change the mode rises at half time, and at no other but for what others took of the CPU.", rises_once),
+    careful(ours(&[CHANGE], "In runs with a change the mode rises at half time, and at no other.", rises_once)),
     claim(&[ONLY], "SS-only switches to mode HI (Table II).", switches_mode),
     claim(&[PIBS], "SS+PIBS does not (Table II).", keeps_mode),
     claim(&[ONLY, PIBS], "With that SS-only starves the LO task: it completes at most half of the jobs that it completes under SS+PIBS (Fig. 12).", starves),
@@ -97,9 +105,9 @@ const CLAIMS: &[Claim] = &[
     claim(&[PIBS, PIBS_TWO], "A second camera adds little under SS+PIBS (0.03 %).", adds_little),
     claim(BOTH, "SS+PIBS switches threads half as often as SS-only (section III, of an example).", switches),
     claim(&[CHANGE], "After the change of mode camera 1 is read more (Fig. 14).", |t| changes(t, 0, true)),
-    Claim { disturbed: DISTURBED_VARIANCE, ..claim(&[CHANGE], "And with more variance (Fig. 14).", varies) },
+    careful(claim(&[CHANGE], "And with more variance (Fig. 14).", varies)),
     claim(&[CHANGE], "Camera 2 is read less (Fig. 14).", |t| changes(t, 1, false)),
-    claim(&[CHANGE], "Totals of both bend at the change (Fig. 15).", bends),
+    careful(claim(&[CHANGE], "Totals of both bend at the change (Fig. 15).", bends)),
 ];
 
 /// Every claim with what became of it.
@@ -110,24 +118,20 @@ pub fn findings(table: &Table) -> Vec<Finding> {
 
 impl Claim {
     fn finding(&self, table: &Table) -> Finding {
-        let of = |lost| (self.check)(&table.looked_at(self.disturbed, lost));
-        let (first, mut numbers) = of(Lost::Left);
-        let (second, others) = of(Lost::TakenOut);
-        if numbers != others {
-            numbers = format!("{numbers}. With what others took taken out: {others}");
-        }
+        let (found, mut numbers) = (self.check)(&table.looked_at(self.disturbed));
         let runs = self.about.iter();
         let runs = runs.flat_map(|&(place, system)| table.all_of_place(place, system));
         let at_fault = runs.filter(|run| !run.faults().is_empty()).count();
         // What a system that is at fault shows is no evidence of the paper's; of ours it refutes.
         let is_ours = self.of != "paper";
-        let is_spoilt = at_fault > 0 && !(is_ours && first == Verdict::Refuted);
+        let is_spoilt = at_fault > 0 && !(is_ours && found == Verdict::Refuted);
         if is_spoilt {
             numbers = format!("{numbers}. A server of a camera was at fault in {at_fault} runs");
         }
-        let verdict = match first == second && !is_spoilt {
-            true => first,
-            false => Verdict::NotDecided,
+        let verdict = if is_spoilt {
+            Verdict::NotDecided
+        } else {
+            found
         };
         Finding {
             of: self.of.to_owned(),
@@ -166,22 +170,27 @@ fn keeps_shares(table: &Table) -> Answer {
 
 fn rises_once(table: &Table) -> Answer {
     let (place, system) = CHANGE;
-    let wrong = |run: &Run, _| Some(as_f64(u64::from(run.change() == Change::Wrong)));
+    let wrong = |run: &Run| {
+        Some(match run.change() {
+            Change::AtHalfTime => Range::exactly(0.0),
+            Change::Explained => Range::of(0.0, 1.0),
+            Change::Wrong => Range::exactly(1.0),
+        })
+    };
     let each = vec![("runs".to_owned(), table.values(place, system, &wrong))];
     never_else("of each run, 1 if that is not so", each, (-ANY, 0.0))
 }
 
 /// Whether medians lie between bounds for each of these, and the medians with their intervals.
-fn at_each(what: &str, each: Vec<(String, Vec<f64>)>, (low, high): (f64, f64)) -> Answer {
+fn at_each(what: &str, each: Vec<(String, Vec<Range>)>, (low, high): (f64, f64)) -> Answer {
     let family = each.len();
     let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
     for (name, values) in each {
         let count = values.len();
-        let interval = median_interval(values.clone(), family);
-        let middle =
-            Quartiles::of(values).map_or_else(|| "-".to_owned(), |found| number(found.median));
+        let interval = certain(&values, family);
+        let middle = median(&values).map_or_else(|| "-".to_owned(), shown);
         let certain = match interval {
-            Some((from, to)) => format!("{} to {}", number(from), number(to)),
+            Some((from, to)) => format!("{} to {} of {count}", number(from), number(to)),
             None => format!("{count} are too few"),
         };
         let verdict = inside(interval, low, high);
@@ -194,19 +203,20 @@ fn at_each(what: &str, each: Vec<(String, Vec<f64>)>, (low, high): (f64, f64)) -
     )
 }
 
-/// The same of what no run is an exception to: one that is keeps it from being confirmed.
-fn never_else(what: &str, each: Vec<(String, Vec<f64>)>, (low, high): (f64, f64)) -> Answer {
+/// The same of what no run is an exception to: one that is, or may be, keeps it from being confirmed.
+fn never_else(what: &str, each: Vec<(String, Vec<Range>)>, bounds: (f64, f64)) -> Answer {
     let all = each.iter().flat_map(|(_, values)| values.iter().copied());
-    let is_inside = |value: &f64| (low..=high).contains(value);
-    let exceptions = all.clone().filter(|value| !is_inside(value)).count();
-    let most = all.fold(f64::NEG_INFINITY, f64::max);
-    let (verdict, numbers) = at_each(what, each, (low, high));
+    let exceptions = all.clone().filter(|range| !range.lies_in(bounds)).count();
+    let most = all
+        .map(|range| range.high)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let (verdict, numbers) = at_each(what, each, bounds);
     let verdict = match verdict {
         Verdict::Confirmed if exceptions > 0 => Verdict::NotDecided,
         Verdict::Confirmed | Verdict::Refuted | Verdict::NotDecided => verdict,
     };
     let numbers = format!(
-        "{numbers}; {exceptions} values are outside, the most is {}",
+        "{numbers}; {exceptions} values are outside, or may be, the most is {}",
         number(most)
     );
     (verdict, numbers)
@@ -216,12 +226,26 @@ fn number(value: f64) -> String {
     format!("{value:.4}")
 }
 
+/// A number, or from where to where it may be.
+fn shown(Range { low, high }: Range) -> String {
+    match number(low) == number(high) {
+        true => number(low),
+        false => format!("{}..{}", number(low), number(high)),
+    }
+}
+
 const CAMERAS: [Place; 2] = [Place::OneCamera, Place::TwoCameras];
 
-/// How often the mode rose: with what others took taken out, those that it does not explain.
+/// How often the mode rose: at least as often as what others took does not explain.
 fn rises(table: &Table, (place, system): Kind, bounds: (f64, f64)) -> Answer {
-    let values = table.values(place, system, &|run, lost| Some(as_f64(run.rises(lost))));
-    let each = vec![(system.name().to_owned(), values)];
+    let rises = |run: &Run| {
+        let [own, all] = run.rises().map(as_f64);
+        Some(Range::of(own, all))
+    };
+    let each = vec![(
+        system.name().to_owned(),
+        table.values(place, system, &rises),
+    )];
     never_else("rises of the mode in a run", each, bounds)
 }
 
@@ -234,23 +258,20 @@ fn keeps_mode(table: &Table) -> Answer {
 }
 
 /// What SS-only has more than SS+PIBS, of each repetition.
-fn more(table: &Table, place: Place, value: Value<'_>) -> Vec<f64> {
+fn more(table: &Table, place: Place, value: Value<'_>) -> Vec<Range> {
     let pairs = table.pairs(
         [System::SsOnly, System::SsPibs].map(|system| (place, system)),
         value,
     );
-    pairs.into_iter().map(|[only, pibs]| only - pibs).collect()
+    let pairs = pairs.into_iter();
+    pairs.map(|[only, pibs]| only.less(pibs)).collect()
 }
 
-/// What others took may have been jobs under SS-only.
+/// What others took may have been jobs, under either.
 fn starves(table: &Table) -> Answer {
-    let pairs = table.pairs([ONLY, PIBS], &|run, lost| match run.system {
-        System::SsOnly => run.low_jobs_each_second(lost),
-        System::SsPibs => run.completed_each_second(1),
-    });
-    let pairs = pairs.into_iter().filter(|[_, pibs]| *pibs > 0.0);
-    let ratios = pairs.map(|[only, pibs]| only / pibs).collect();
-    let each = vec![("ratio".to_owned(), ratios)];
+    let pairs = table.pairs([ONLY, PIBS], &Run::low_jobs_each_second);
+    let ratios = pairs.into_iter().map(|[only, pibs]| only.to(pibs));
+    let each = vec![("ratio".to_owned(), ratios.collect())];
     let what = "jobs of the LO application under SS-only to those under SS+PIBS";
     at_each(what, each, (0.0, STARVED))
 }
@@ -258,7 +279,8 @@ fn starves(table: &Table) -> Answer {
 fn regular(table: &Table) -> Answer {
     let (place, system) = PIBS;
     let each = [0, 1].map(|application| {
-        let wait = |run: &Run, lost| Some(run.longest_wait(application, lost).unwrap_or(ANY));
+        let nothing = Range::exactly(ANY);
+        let wait = |run: &Run| Some(run.longest_wait(application).unwrap_or(nothing));
         let values = table.values(place, system, &wait);
         (format!("application {}", application + 1), values)
     });
@@ -268,7 +290,7 @@ fn regular(table: &Table) -> Answer {
 
 fn takes_more(table: &Table) -> Answer {
     let each = CAMERAS.map(|place| {
-        let more = more(table, place, &|run, lost| Some(run.overhead(lost)));
+        let more = more(table, place, &|run| Some(run.overhead()));
         (place.name().to_owned(), more)
     });
     at_each(
@@ -282,14 +304,14 @@ fn takes_more(table: &Table) -> Answer {
 fn erratic(table: &Table) -> Answer {
     let each = CAMERAS.map(|place| {
         let middle = |system| {
-            let all = table.values(place, system, &|run, lost| Some(run.overhead(lost)));
-            Quartiles::of(all).map_or(0.0, |found| found.median)
+            let all = table.values(place, system, &|run| Some(run.overhead()));
+            median(&all).unwrap_or(Range::POSITIVE)
         };
         let middles = [System::SsOnly, System::SsPibs].map(|system| (system, middle(system)));
-        let off = |run: &Run, lost| {
+        let off = |run: &Run| {
             let mut middles = middles.iter();
             let (_, middle) = middles.find(|(system, _)| *system == run.system)?;
-            Some((run.overhead(lost) - middle).abs())
+            Some(run.overhead().far_from(*middle))
         };
         (place.name().to_owned(), more(table, place, &off))
     });
@@ -299,17 +321,15 @@ fn erratic(table: &Table) -> Answer {
 }
 
 /// What the overhead with one camera and with two is, of each repetition.
-fn cameras(table: &Table, system: System) -> Vec<[f64; 2]> {
-    table.pairs(CAMERAS.map(|place| (place, system)), &|run, lost| {
-        Some(run.overhead(lost))
+fn cameras(table: &Table, system: System) -> Vec<[Range; 2]> {
+    table.pairs(CAMERAS.map(|place| (place, system)), &|run| {
+        Some(run.overhead())
     })
 }
 
 fn doubles(table: &Table) -> Answer {
     let pairs = cameras(table, System::SsOnly).into_iter();
-    let ratios = pairs
-        .filter(|[one, _]| *one > 0.0)
-        .map(|[one, two]| two / one);
+    let ratios = pairs.map(|[one, two]| two.to(one));
     let each = vec![("SS-only".to_owned(), ratios.collect())];
     at_each(
         "overhead with two cameras to that with one",
@@ -320,7 +340,7 @@ fn doubles(table: &Table) -> Answer {
 
 fn adds_little(table: &Table) -> Answer {
     let pairs = cameras(table, System::SsPibs).into_iter();
-    let added = pairs.map(|[one, two]| two - one).collect();
+    let added = pairs.map(|[one, two]| two.less(one)).collect();
     let each = vec![("SS+PIBS".to_owned(), added)];
     at_each(
         "percent of the time more with two cameras",
@@ -332,10 +352,9 @@ fn adds_little(table: &Table) -> Answer {
 fn switches(table: &Table) -> Answer {
     let each = CAMERAS.map(|place| {
         let kinds = [System::SsPibs, System::SsOnly].map(|system| (place, system));
-        let pairs = table.pairs(kinds, &|run, lost| Some(run.switches_each_second(lost)));
-        let pairs = pairs.into_iter().filter(|[_, only]| *only > 0.0);
-        let ratios = pairs.map(|[pibs, only]| pibs / only).collect();
-        (place.name().to_owned(), ratios)
+        let pairs = table.pairs(kinds, &|run| Some(run.switches_each_second()));
+        let ratios = pairs.into_iter().map(|[pibs, only]| pibs.to(only));
+        (place.name().to_owned(), ratios.collect())
     });
     at_each(
         "switches under SS+PIBS to those under SS-only",
@@ -344,54 +363,58 @@ fn switches(table: &Table) -> Answer {
     )
 }
 
-/// What is said of a camera before the change and after it. A run in which the mode rises wrongly is one more for which the claim is not so; one whose other
-/// rises are explained by what others took says nothing.
+/// What is said of a camera before the change and after it. A run in which the mode rises wrongly is one more for which the claim is not so; of one whose other
+/// rises may be the work of others, and of one of which nobody looked what was served when, nothing is known.
 fn of_halves(
     table: &Table,
     camera: usize,
-    not_so: f64,
-    of: impl Fn(&Run, &[Half; 2], Lost) -> Option<f64>,
-) -> Vec<f64> {
+    (not_so, unknown): (f64, Range),
+    of: impl Fn(&Run, &Camera, [Half; 2]) -> Option<Range>,
+) -> Vec<Range> {
     let (place, system) = CHANGE;
-    table.values(place, system, &|run, lost| match run.change() {
-        Change::AtHalfTime => of(run, &halves(run, run.cameras.get(camera)?)?, lost),
-        Change::Explained => None,
-        Change::Wrong => Some(not_so),
+    let looked = |run: &Run| {
+        let camera = run.cameras.get(camera)?;
+        of(run, camera, halves(run, camera)?)
+    };
+    table.values(place, system, &|run| {
+        Some(match run.change() {
+            Change::AtHalfTime => looked(run).unwrap_or(unknown),
+            Change::Explained => unknown,
+            Change::Wrong => Range::exactly(not_so),
+        })
     })
 }
 
-/// So many events of a camera more might have been served but for what others took. Its budget limits it: there is no more in what it was charged beyond what
-/// events took, and in its share of the time by which a burst may have begun later.
-fn kept_from(run: &Run, camera: usize, lost: Lost) -> u64 {
-    let of = |camera: &Camera| {
-        let cost = COST_US * 1_000;
-        let beyond = camera
-            .charged_ns
-            .saturating_sub(cost.saturating_mul(camera.served));
-        beyond.min(run.lost_ns).saturating_add(run.lost_ns / 50) / cost
+/// So many events of a camera more might have been served but for what others took. Its budget limits it: there is no more in what they took of its bottom half,
+/// nor in what it was charged beyond what events took, and in its share of the time by which a burst may have begun later.
+fn kept_from(run: &Run, camera: &Camera) -> u64 {
+    let cost = COST_US * 1_000;
+    let of_it = match run.known_from_ns {
+        0 => camera.taken_ns(),
+        _ => run.lost_ns,
     };
-    match lost {
-        Lost::Left => 0,
-        Lost::TakenOut => run.cameras.get(camera).map_or(0, of),
-    }
+    let beyond = camera
+        .charged_ns
+        .saturating_sub(cost.saturating_mul(camera.served));
+    let later = run.lost_ns / 50;
+    beyond.min(of_it).saturating_add(later) / cost
 }
 
-/// What others took may have been taken from the camera in the half where the claim says that it is read less.
+/// What a camera is served after the change to what it is before. What others took may have been taken from it in either half.
+fn after_to_before(run: &Run, camera: &Camera, [before, after]: &[Half; 2]) -> Range {
+    let more = kept_from(run, camera);
+    let of = |half: &Half| Range::of(half.mean(0), half.mean(more));
+    of(after).to(of(before))
+}
+
 fn changes(table: &Table, camera: usize, is_more: bool) -> Answer {
     let (not_so, bounds) = match is_more {
         true => (0.0, (1.0 + f64::EPSILON, ANY)),
         false => (ANY, (-ANY, 1.0 - f64::EPSILON)),
     };
-    let ratios = of_halves(table, camera, not_so, |run, [before, after], lost| {
-        let events = kept_from(run, camera, lost);
-        let (more, less) = if is_more { (events, 0) } else { (0, events) };
-        let (before, after) = (before.mean(more), after.mean(less));
-        // Nothing before and something after is more.
-        Some(if before > 0.0 {
-            after / before
-        } else {
-            after * MANY
-        })
+    let not_so = (not_so, Range::POSITIVE);
+    let ratios = of_halves(table, camera, not_so, |run, camera, halves| {
+        Some(after_to_before(run, camera, &halves))
     });
     let each = vec![(format!("camera {}", camera + 1), ratios)];
     at_each(
@@ -401,25 +424,49 @@ fn changes(table: &Table, camera: usize, is_more: bool) -> Answer {
     )
 }
 
+/// In all windows, and in those in which others took nothing of the bottom half.
 fn varies(table: &Table) -> Answer {
-    let more = of_halves(table, 0, -ANY, |_, [before, after], _| {
-        Some(variance(&after.rates) - variance(&before.rates))
+    let more = |[before, after]: &[Half; 2]| Some(after.variance()? - before.variance()?);
+    let not_so = (-ANY, Range::UNKNOWN);
+    let values = of_halves(table, 0, not_so, |run, camera, halves| {
+        let [before, after] = &halves;
+        let untouched = [
+            before.untouched(run, camera)?,
+            after.untouched(run, camera)?,
+        ];
+        let (all, untouched) = (more(&halves)?, more(&untouched)?);
+        Some(Range::exactly(all).or(Range::exactly(untouched)))
     });
     let what = "variance of the events in 100 ms after the change less that before it";
-    at_each(what, vec![("camera 1".to_owned(), more)], (SOME, ANY))
+    at_each(what, vec![("camera 1".to_owned(), values)], (SOME, ANY))
 }
 
+/// Of all windows, and of those in which others took nothing of the bottom half.
 fn bends(table: &Table) -> Answer {
     let each = [0, 1].map(|camera| {
-        let distances = of_halves(table, camera, ANY, |run, [before, after], _| {
-            let (before, after) = (before.mean(0), after.mean(0));
+        let not_so = (ANY, Range::POSITIVE);
+        let distances = of_halves(table, camera, not_so, |run, camera, halves| {
+            let ratio = after_to_before(run, camera, &halves);
             // A line that goes straight on has a best place for a bend, too.
-            if after < BENT * before && before < BENT * after {
-                return Some(ANY);
+            let nowhere = Range::exactly(ANY);
+            if 1.0 / BENT < ratio.low && ratio.high < BENT {
+                return Some(nowhere);
             }
-            let place = bend(run, run.cameras.get(camera)?)?;
-            let distance = place.abs_diff(run.span_ns / 2);
-            Some(as_f64(distance) / as_f64(run.span_ns.max(1)))
+            let windows = run.windows(camera);
+            let untouched = windows.iter().copied();
+            let untouched = untouched.filter(|window| run.is_untouched(camera, window));
+            let untouched: Vec<Window> = untouched.collect();
+            if 2 * untouched.len() < windows.len() {
+                return None;
+            }
+            let distance = |windows: &[Window]| {
+                let distance = bend(windows)?.abs_diff(run.span_ns / 2);
+                let part = as_f64(distance) / as_f64(run.span_ns.max(1));
+                Some(Range::exactly(part))
+            };
+            let found = distance(&windows)?.or(distance(&untouched)?);
+            let is_bent = ratio.high <= 1.0 / BENT || BENT <= ratio.low;
+            Some(if is_bent { found } else { found.or(nowhere) })
         });
         (format!("camera {}", camera + 1), distances)
     });

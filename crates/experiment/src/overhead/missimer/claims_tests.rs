@@ -1,4 +1,4 @@
-use super::super::made_up::{camera, made, rise};
+use super::super::made_up::{camera, evenly, made, rise};
 use super::super::run::{Rise, TOLERANCE_NS, WINDOW_NS};
 use super::*;
 use Verdict::{Confirmed, NotDecided, Refuted};
@@ -64,7 +64,8 @@ fn reversed(place: Place, system: System, repetition: u32) -> Run {
         let mut early = camera(10, 100, 0);
         let total = |window: u64| 10 * window + 90 * window.saturating_sub(5);
         early.served_by = (0..40).map(total).collect();
-        let mut calm = camera(100, 10, 0);
+        // No less than a quarter of its share.
+        let mut calm = camera(100, 60, 0);
         for (window, sum) in (0_u64..).zip(&mut calm.served_by) {
             // It varies before.
             *sum += if window < 20 { 30 * (window % 2) } else { 0 };
@@ -160,48 +161,108 @@ fn runs_that_others_disturb_and_those_with_a_starved_sender_decide_nothing() {
     all_are(&findings(&spoilt(starved)), NotDecided);
 }
 
+fn open(table: &Table) -> Vec<String> {
+    let found = findings(table).into_iter();
+    let open = found.filter(|finding| finding.verdict != Confirmed);
+    open.map(|finding| finding.claim).collect()
+}
+
 /// 0.1 % of the time is usual here: what is many times as much is decided all the same, and what is as little is not.
 #[test]
 fn a_little_lost_time_leaves_only_small_effects_open() {
-    let table = spoilt(|run| run.lost_ns = run.span_ns / 1_000 * u64::from(run.repetition % 3));
-    let open: Vec<String> = findings(&table)
-        .into_iter()
-        .filter(|finding| finding.verdict != Confirmed)
-        .map(|finding| {
-            let numbers = &finding.numbers;
-            assert!(numbers.contains("taken out: "), "{numbers}");
-            finding.claim
-        })
-        .collect();
-    assert_eq!(
-        open,
-        ["It is more erratic under SS-only (Fig. 13, spread).".to_owned()]
-    );
-    // Of the variance no more is allowed than a fifth of a percent.
-    let table = spoilt(|run| run.lost_ns = run.span_ns / 1_000 * 3);
-    assert_eq!(verdict_of(&table, "variance"), NotDecided);
-    // Camera 1 might have been served more in all of that; but not if its server was charged for little else than its events.
-    assert_eq!(verdict_of(&table, "camera 1 is read more"), NotDecided);
-    let table = spoilt(|run| {
-        run.lost_ns = run.span_ns / 1_000 * 3;
-        for camera in &mut run.cameras {
-            camera.charged_ns = camera.charged_ns.max(camera.served * 5_500);
-            camera.served = camera.charged_ns / 5_500;
+    let lost = |thousandths| spoilt(move |run| run.lost_ns = run.span_ns / 1_000 * thousandths);
+    let small = [
+        "Scheduling takes more under SS-only than under SS+PIBS (Fig. 13).",
+        "It is more erratic under SS-only (Fig. 13, spread).",
+        "A second camera more than doubles it under SS-only (0.21 to 0.49 %).",
+        "A second camera adds little under SS+PIBS (0.03 %).",
+    ];
+    // Of 0.21 and 0.10 % the difference is 0.11 %: not for certain positive, where 0.1 % is lost in each third run and 0.2 % in another one.
+    let some = spoilt(|run| run.lost_ns = run.span_ns / 1_000 * u64::from(run.repetition % 3));
+    assert_eq!(open(&some), small);
+    for finding in findings(&some) {
+        if small.contains(&finding.claim.as_str()) {
+            assert!(finding.numbers.contains(".."), "{}", finding.numbers);
         }
-    });
-    assert_eq!(verdict_of(&table, "camera 1 is read more"), Confirmed);
+    }
+    // Where as much is lost in all runs it cancels in none.
+    assert_eq!(open(&lost(1)), small[1..]);
+    assert_eq!(open(&lost(2)), small);
+    // A tenth of that is too little for anything but spreads.
+    assert_eq!(
+        open(&spoilt(|run| run.lost_ns = run.span_ns / 10_000)),
+        [small[1].to_owned(),]
+    );
+    // More than a fifth of a percent is too much for variances, bends, and for when the mode rises.
+    let much = lost(3);
+    for text in ["variance", "Totals of both bend", "In runs with a change"] {
+        assert_eq!(verdict_of(&much, text), NotDecided, "{text}");
+    }
+    assert_eq!(verdict_of(&much, "camera 1 is read more"), Confirmed);
 }
 
-/// All that is more under SS-only, and all that others took.
+/// Camera 1 might have been served more in what was taken of its bottom half; but not beyond what its server was charged for.
 #[test]
-fn what_lost_time_may_explain_is_not_decided() {
-    let table = spoilt(|run| {
-        if run.system == System::SsOnly {
-            run.lost_ns = run.scheduler_ns;
-        }
+fn what_others_took_of_a_bottom_half_may_have_been_events() {
+    let taken = |charged: fn(u64) -> u64| {
+        spoilt(move |run| {
+            run.lost_ns = run.span_ns / 1_000 * 3;
+            for camera in &mut run.cameras {
+                camera.taken = vec![(0, run.lost_ns)];
+                camera.charged_ns = charged(camera.charged_ns);
+                camera.served = camera.served.min(camera.charged_ns / 5_500);
+            }
+        })
+    };
+    let much = taken(|charged| charged);
+    assert_eq!(verdict_of(&much, "camera 1 is read more"), NotDecided);
+    let little = taken(|charged| charged * 11 / 20);
+    assert_eq!(verdict_of(&little, "camera 1 is read more"), Confirmed);
+    // What was taken where nobody knows may have been its own.
+    let forgotten = spoilt(|run| {
+        (run.lost_ns, run.known_from_ns) = (run.span_ns / 1_000 * 3, 1);
     });
-    assert_eq!(verdict_of(&table, "Scheduling takes more"), NotDecided);
-    assert_eq!(verdict_of(&table, "SS-only switches to mode"), Confirmed);
+    assert_eq!(verdict_of(&forgotten, "camera 1 is read more"), NotDecided);
+}
+
+/// Not the whole of a range lies on one side, neither for the claim nor against it.
+#[test]
+fn what_lost_time_may_explain_is_neither_confirmed_nor_refuted() {
+    for system in [System::SsOnly, System::SsPibs] {
+        let table = spoilt(|run| {
+            if run.system == system {
+                run.lost_ns = HUNDREDTH * 20;
+            }
+        });
+        assert_eq!(
+            verdict_of(&table, "Scheduling takes more"),
+            match system {
+                System::SsOnly => NotDecided,
+                System::SsPibs => Confirmed,
+            }
+        );
+        assert_eq!(verdict_of(&table, "SS-only switches to mode"), Confirmed);
+    }
+    // As little as what is lost in each: 0.01 % of 0.1.
+    let close = |only: u64, pibs: u64, lost: u64| {
+        let of = move |place, system, repetition| {
+            let mut run = like_the_paper(place, system, repetition);
+            run.lost_ns = HUNDREDTH * lost;
+            run.scheduler_ns = HUNDREDTH
+                * match system {
+                    System::SsOnly => only,
+                    System::SsPibs => pibs,
+                };
+            run
+        };
+        verdict_of(&table(of, REPETITIONS), "Scheduling takes more")
+    };
+    assert_eq!(close(21, 20, 0), Confirmed);
+    assert_eq!(close(21, 20, 10), NotDecided);
+    assert_eq!(close(20, 21, 0), Refuted);
+    assert_eq!(close(20, 21, 10), NotDecided);
+    assert_eq!(close(20, 31, 10), Refuted);
+    assert_eq!(close(31, 20, 10), Confirmed);
     let explained = spoilt(|run| {
         for rise in &mut run.rises {
             rise.taken_ns = TOLERANCE_NS;
@@ -211,6 +272,34 @@ fn what_lost_time_may_explain_is_not_decided() {
         verdict_of(&explained, "SS-only switches to mode"),
         NotDecided
     );
+    // Nor do jobs refute that the LO task starves, of which as many may be missing.
+    let jobs = |lost| {
+        let of = move |place, system, repetition| {
+            let mut run = like_the_paper(place, system, repetition);
+            if (place, system) == (Place::OneCamera, System::SsOnly) {
+                run.completed_ns[1] = (1..=21).map(|number| number * WINDOW_NS).collect();
+            }
+            if (place, system) == PIBS {
+                run.lost_ns = lost;
+            }
+            run
+        };
+        verdict_of(&table(of, REPETITIONS), "starves")
+    };
+    assert_eq!([jobs(0), jobs(30_000_000)], [Refuted, NotDecided]);
+}
+
+/// All runs with cameras have 0.1 % lost of 0.2, and none of the switches is known not to be of gaps.
+#[test]
+fn what_is_nothing_without_lost_time_is_compared_all_the_same() {
+    let table = spoilt(|run| {
+        run.lost_ns = run.span_ns / 1_000;
+        run.scheduler_ns = run.lost_ns.min(run.scheduler_ns);
+        run.gaps = run.switches;
+    });
+    for text in ["more than doubles", "adds little", "switches threads half"] {
+        assert_eq!(verdict_of(&table, text), NotDecided, "{text}");
+    }
 }
 
 /// A PIBS that gives all there is, a top half that hangs: what they show of overheads is no evidence.
@@ -280,12 +369,22 @@ fn changes_that_nothing_explains_count_against_what_is_said_of_them() {
     let found = |table: &Table| ABOUT.map(|text| verdict_of(table, text));
     assert_eq!(found(&again(0, 1)), [Refuted; 5]);
     assert_eq!(found(&again(0, 3)), [NotDecided; 5]);
-    // Explained ones say nothing of the change, and nothing against the system.
-    let explained = again(TOLERANCE_NS, 1);
+    // Explained ones say nothing of the change, neither for the system nor against it.
+    assert_eq!(found(&again(TOLERANCE_NS, 1)), [NotDecided; 5]);
+    assert_eq!(found(&again(TOLERANCE_NS, 3)), [NotDecided; 5]);
+    // One in twelve keeps what is never so from being confirmed, and what is said of two cameras at once.
+    let once = found(&again(TOLERANCE_NS, 12));
     assert_eq!(
-        found(&explained),
-        [Confirmed, NotDecided, NotDecided, NotDecided, NotDecided]
+        once,
+        [NotDecided, Confirmed, Confirmed, Confirmed, NotDecided]
     );
+    // Before half time it is no change at half time, however near.
+    let soon = spoilt(|run| {
+        if run.place == Place::Change {
+            run.rises[0].at_ns = run.span_ns / 2 - 150_000_000;
+        }
+    });
+    assert_eq!(found(&soon), [Refuted; 5]);
     let never = spoilt(|run| {
         if run.place == Place::Change {
             run.rises.clear();
@@ -293,10 +392,62 @@ fn changes_that_nothing_explains_count_against_what_is_said_of_them() {
             let shares = [0, 1].map(|number| run.share_ns(number));
             for (camera, share) in run.cameras.iter_mut().zip(shares) {
                 (camera.charged_ns, camera.served) = (share, share / 10_000);
+                camera.served_by = evenly(camera.served);
             }
         }
     });
     assert_eq!(found(&never), [Refuted; 5]);
+}
+
+/// Of how many events were served in which window nothing is known, or only of the second half.
+#[test]
+fn runs_of_which_nobody_looked_decide_nothing_of_halves() {
+    for looks in [0, 19] {
+        let table = spoilt(|run| run.looked_ns.truncate(looks));
+        for text in [
+            "camera 1 is read more",
+            "with more variance",
+            "Camera 2 is read less",
+            "Totals of both bend",
+        ] {
+            assert_eq!(verdict_of(&table, text), NotDecided, "{text}");
+        }
+        assert_eq!(verdict_of(&table, "In runs with a change"), Confirmed);
+        let cells = table.cells();
+        let change = cells.last().unwrap();
+        assert_eq!(change.unlooked, REPETITIONS as usize);
+    }
+}
+
+/// What a gap does to one burst is neither variance of the system nor where totals bend.
+#[test]
+fn variances_and_bends_that_windows_show_of_which_others_took_something_are_not_decided() {
+    let touched = |number: u64| {
+        spoilt(move |run| {
+            if run.place != Place::Change {
+                return;
+            }
+            let camera = &mut run.cameras[0];
+            // All of its variance is in windows 30 and 31, of which others took something.
+            *camera = self::camera(10, 100, 0);
+            camera.served_by[30] -= 60;
+            let at = number * WINDOW_NS + 50;
+            camera.taken = vec![(at, at + 20)];
+        })
+    };
+    assert_eq!(verdict_of(&touched(30), "with more variance"), NotDecided);
+    assert_eq!(verdict_of(&touched(25), "with more variance"), Confirmed);
+    // More than half of the windows.
+    let many = spoilt(|run| {
+        for camera in &mut run.cameras {
+            let gaps = (0..15).map(|number| 2 * number * WINDOW_NS + 50);
+            camera.taken = gaps.map(|at| (at, at + 1)).collect();
+        }
+    });
+    for text in ["with more variance", "Totals of both bend"] {
+        assert_eq!(verdict_of(&many, text), NotDecided, "{text}");
+    }
+    assert_eq!(verdict_of(&many, "camera 1 is read more"), Confirmed);
 }
 
 /// One job less in forty is no starving.

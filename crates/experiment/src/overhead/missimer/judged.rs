@@ -3,38 +3,34 @@
 //! What leaves a run out has nothing to do with what a system did: others took much of the CPU, or a sender was starved. What a system did wrong is never left
 //! out. All numbers here were fixed before anything was measured with them.
 
-use super::run::{Camera, JUST_BEFORE_NS, Rise, Run, TOLERANCE_NS, WINDOW_NS};
+use super::run::{Camera, JUST_BEFORE_NS, Rise, Run, TOLERANCE_NS, WINDOW_NS, Window};
 use super::set::{self, COST_US};
+use super::spans::{self, Span};
 
-/// Others may take one in so many parts of a run: as much as a period of the applications in one of eight seconds. What is lost below that is taken out where
-/// it matters ([`Lost`]).
+/// Others may take one in so many parts of a run: as much as a period of the applications in one of eight seconds. What is lost below that is in the range of
+/// what is looked at ([`super::range`]).
 pub const DISTURBED: u64 = 100;
-/// The same where it cannot be taken out: of a camera with 1 % of the CPU that is a fifth.
+/// The same where that is no good: of a camera with 1 % of the CPU it is as much, and of what a job may exceed its budget by it is as much in any
+/// [`JUST_BEFORE_NS`], so that every rise would be explained. With this less than a fifth is, of either.
 pub const DISTURBED_VARIANCE: u64 = 500;
 /// A sender may be late for one in so many parts of a run.
 pub const STARVED: u64 = 10;
 /// A server gives at least one in so many parts of what it has while events wait: a PIBS that waits each time until application 1 has had 41 ms of 100 gives
 /// seven tenths.
 pub const LEAST: u64 = 2;
+/// In each third of a run it gives at least one in so many parts, by its events alone: reading them takes more than they do.
+pub const LEAST_OF_THIRD: u64 = 2 * LEAST;
 /// What is enforced late at the end of a run, once; ours.
 const SLACK_NS: u64 = 1_000_000;
-
-/// What is done with the time that others took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lost {
-    /// It had no consequence.
-    #[default]
-    Left,
-    /// All of it was on the account of what is looked at, and is taken out; of cameras, all of it speaks against the claim.
-    TakenOut,
-}
+/// No job that begins in the second half raises the mode so soon: it has had less than C(LO) by then.
+const SOON_NS: u64 = 20_000_000;
 
 /// What a server of a camera must not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It gave more than its share, by what it was charged or by what its events take at least.
     TooMuch,
-    /// It gave less than one in [`LEAST`] parts of it while events waited.
+    /// It gave less than one in [`LEAST`] parts of it while events waited, or in a third of the run less than one in [`LEAST_OF_THIRD`].
     TooLittle,
 }
 
@@ -43,7 +39,7 @@ pub enum Fault {
 pub enum Change {
     /// Then, and not else.
     AtHalfTime,
-    /// Else as well, and what others took just before explains each of these.
+    /// Else as well, and what others took just before may be why, each time.
     Explained,
     /// Not then, or else as well and nothing explains it.
     Wrong,
@@ -56,17 +52,15 @@ impl Rise {
         self.taken_ns >= TOLERANCE_NS
     }
 
-    /// Of what others took from and to these instants, since the run began, in the order of their beginnings: what lies just before a rise, once.
+    /// Of what others took, what lies just before a rise while the job had the CPU that raised the mode; both in merged parts.
     #[must_use]
-    pub fn after(at_ns: u64, gaps: impl Iterator<Item = (u64, u64)>) -> Self {
-        let mut counted = at_ns.saturating_sub(JUST_BEFORE_NS);
-        let mut taken_ns = 0;
-        for (from, to) in gaps {
-            let (from, to) = (from.max(counted), to.min(at_ns));
-            taken_ns += to.saturating_sub(from);
-            counted = counted.max(to);
+    pub fn after(at_ns: u64, gaps: &[Span], had: &[Span]) -> Self {
+        let taken = spans::common(gaps, had);
+        let since = at_ns.saturating_sub(JUST_BEFORE_NS);
+        Self {
+            at_ns,
+            taken_ns: spans::within(&taken, since, at_ns),
         }
-        Self { at_ns, taken_ns }
     }
 }
 
@@ -83,35 +77,50 @@ impl Run {
         self.lost_ns.saturating_mul(disturbed) <= self.span_ns
     }
 
-    /// Whether the sender of a camera sent less than its server could serve at best, or was late for long.
+    /// Whether the sender of a camera sent less than its server could serve at best, in whichever mode it has more, or was late for long.
     #[must_use]
     pub fn is_starved(&self) -> bool {
         self.cameras.iter().enumerate().any(|(number, camera)| {
             let is_late = camera.stalled_ns.saturating_mul(STARVED) > self.span_ns;
-            is_late || takes_ns(camera.sent) < self.share_ns(number)
+            is_late || !self.is_fed(number, camera)
         })
+    }
+
+    /// Whether it was sent what its server could serve at best.
+    fn is_fed(&self, number: usize, camera: &Camera) -> bool {
+        takes_ns(camera.sent) >= of_permille(self.largest(number), self.span_ns)
+    }
+
+    /// When the mode was raised.
+    fn raised(&self) -> Vec<Span> {
+        let mut until = 0;
+        let each = self.rises.iter().map(|rise| {
+            let mut returns = self.returns_ns.iter().copied();
+            let from = rise.at_ns.max(until);
+            until = returns.find(|&at| at >= from).unwrap_or(self.span_ns);
+            (from, until)
+        });
+        spans::merged(each.collect())
     }
 
     /// How long the mode was raised.
     #[must_use]
     pub fn raised_ns(&self) -> u64 {
-        let (mut raised, mut until) = (0, 0);
-        for rise in &self.rises {
-            let mut returns = self.returns_ns.iter().copied();
-            let from = rise.at_ns.max(until);
-            until = returns.find(|&at| at >= from).unwrap_or(self.span_ns);
-            raised += until.saturating_sub(from);
-        }
-        raised
+        spans::within(&self.raised(), 0, self.span_ns)
     }
 
     /// What the server of a camera has in all by its share in each mode.
     #[must_use]
     pub fn share_ns(&self, camera: usize) -> u64 {
+        self.share_between(camera, 0, self.span_ns)
+    }
+
+    /// The same from one instant to another.
+    fn share_between(&self, camera: usize, from: u64, to: u64) -> u64 {
         let [lo, hi] = self.permille(camera);
-        let raised = self.raised_ns();
-        let low = self.span_ns.saturating_sub(raised);
-        (lo.saturating_mul(low)).saturating_add(hi.saturating_mul(raised)) / 1_000
+        let raised = spans::within(&self.raised(), from, to);
+        let low = to.saturating_sub(from).saturating_sub(raised);
+        of_permille(lo, low).saturating_add(of_permille(hi, raised))
     }
 
     fn permille(&self, camera: usize) -> [u64; 2] {
@@ -121,23 +130,45 @@ impl Run {
             .unwrap_or([0; 2])
     }
 
-    /// The most that it may give. A sporadic server gives at most its capacity in any period, and a PIBS no more than its share and one burst; a part of a
-    /// run in one mode may begin and end with a budget. And however often the mode changes, in all modes it gives no more than in the one with the largest
-    /// share: what a capacity grows by again within a period comes back when it would have.
-    fn most_ns(&self, camera: usize) -> u64 {
-        let [lo, hi] = self.permille(camera);
-        let largest = lo.max(hi);
-        let budget = largest.saturating_mul(WINDOW_NS) / 1_000;
-        let changes = (self.rises.len() + self.returns_ns.len()) as u64;
-        let by_modes = self
-            .share_ns(camera)
-            .saturating_add(budget.saturating_mul(changes.saturating_add(1)));
-        let whole = self.span_ns.saturating_add(WINDOW_NS);
-        let always = largest.saturating_mul(whole) / 1_000;
-        by_modes.min(always).saturating_add(SLACK_NS)
+    /// In the mode in which it has more.
+    fn largest(&self, camera: usize) -> u64 {
+        self.permille(camera).into_iter().max().unwrap_or(0)
     }
 
-    /// What servers of cameras did wrong. Too little is said only of a run that counts.
+    /// The most that it may give. A sporadic server gives at most its capacity in any period, and a PIBS no more than its share and one burst. In a period, and in
+    /// the next one, it may give what it has in the mode that gives it more, of those that there were; and a run may begin and end with a budget.
+    fn most_ns(&self, camera: usize) -> u64 {
+        let [lo, hi] = self.permille(camera);
+        let raised = self.raised();
+        let (mut sum, mut largest) = (0_u64, 0);
+        for period in 0..self.span_ns.div_ceil(WINDOW_NS) {
+            let from = period * WINDOW_NS;
+            let to = from.saturating_add(WINDOW_NS).min(self.span_ns);
+            let since = from.saturating_sub(WINDOW_NS);
+            let high = spans::within(&raised, since, to);
+            let of_high = if high > 0 { hi } else { 0 };
+            let of_low = if high < to - since { lo } else { 0 };
+            let most = of_high.max(of_low);
+            largest = largest.max(most);
+            sum = sum.saturating_add(of_permille(most, to - from));
+        }
+        sum.saturating_add(of_permille(largest, WINDOW_NS))
+            .saturating_add(SLACK_NS)
+    }
+
+    /// What others take while a bottom half has the CPU is charged to it, and missing afterwards, as its budgets come; but at the end not all of it yet.
+    fn unpaid_ns(&self, number: usize, camera: &Camera) -> u64 {
+        let least = self.permille(number).into_iter().min().unwrap_or(0);
+        let (mut taken, mut most) = (0_u64, 0);
+        for &(from, to) in camera.taken.iter().rev() {
+            taken = taken.saturating_add(to.saturating_sub(from));
+            let paid = of_permille(least, self.span_ns.saturating_sub(from));
+            most = most.max(taken.saturating_sub(paid));
+        }
+        most
+    }
+
+    /// What servers of cameras did wrong. Too little is said only of a run of which others took little.
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let each = self.cameras.iter().enumerate();
@@ -147,26 +178,55 @@ impl Run {
 
     fn fault(&self, number: usize, camera: &Camera) -> Option<Fault> {
         let most = self.most_ns(number);
-        // What others take while a bottom half has the CPU is charged to it, and missing afterwards; but not any more at the end.
-        let most_charged = most.saturating_add(self.lost_ns);
+        let most_charged = most.saturating_add(self.unpaid_ns(number, camera));
         if takes_ns(camera.served) > most || camera.charged_ns > most_charged {
             return Some(Fault::TooMuch);
         }
-        // What came too late is no fault of the server, nor what there was nothing for.
-        let largest = self.permille(number).into_iter().max().unwrap_or(0);
-        let nothing_to_do = largest.saturating_mul(camera.stalled_ns) / 1_000;
-        let given = camera.charged_ns.saturating_add(camera.postponed_ns);
-        let given = given.saturating_add(nothing_to_do);
-        let is_little = given.saturating_mul(LEAST) < self.share_ns(number);
-        (is_little && self.counts(DISTURBED)).then_some(Fault::TooLittle)
+        let is_little = self.gives_little(number, camera) || self.hangs(number, camera);
+        (is_little && self.is_quiet(DISTURBED)).then_some(Fault::TooLittle)
     }
 
-    /// How often the mode rose; with lost time taken out, what others took explains none of these rises.
+    /// What was sent too late is no fault of the server, nor what there was nothing for.
+    fn nothing_to_do_ns(&self, number: usize, camera: &Camera) -> u64 {
+        of_permille(self.largest(number), camera.stalled_ns)
+    }
+
+    fn gives_little(&self, number: usize, camera: &Camera) -> bool {
+        let share = self.share_ns(number);
+        let possible = share.min(takes_ns(camera.sent));
+        // A full list counts the same budget again and again, however little late it is. Half of what is asked for has to have been given all the same.
+        let postponed = camera.postponed_ns.min(share / (2 * LEAST));
+        let given = camera.charged_ns.saturating_add(postponed);
+        let given = given.saturating_add(self.nothing_to_do_ns(number, camera));
+        given.saturating_mul(LEAST) < possible
+    }
+
+    /// Whether it gave next to nothing in a third of the run, by the looks that lie in it.
+    fn hangs(&self, number: usize, camera: &Camera) -> bool {
+        let windows = self.windows(camera);
+        let idle = self.nothing_to_do_ns(number, camera);
+        let thirds = [0, 1, 2].map(|third| [third, third + 1].map(|at| self.span_ns / 3 * at));
+        self.is_fed(number, camera)
+            && thirds.into_iter().any(|[from, to]| {
+                let inside = |window: &&Window| from <= window.from_ns && window.to_ns <= to;
+                let inside: Vec<&Window> = windows.iter().filter(inside).collect();
+                let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
+                    return false;
+                };
+                let (from, to) = (first.from_ns, last.to_ns);
+                let served = inside.iter().map(|window| window.served);
+                let given = takes_ns(served.fold(0, u64::saturating_add))
+                    .saturating_add(spans::within(&camera.taken, from, to))
+                    .saturating_add(idle);
+                given.saturating_mul(LEAST_OF_THIRD) < self.share_between(number, from, to)
+            })
+    }
+
+    /// How often the mode rose at least but for what others took, and how often it rose.
     #[must_use]
-    pub fn rises(&self, lost: Lost) -> u64 {
-        let rises = self.rises.iter();
-        let own = rises.filter(|rise| lost == Lost::Left || !rise.is_explained());
-        own.count() as u64
+    pub fn rises(&self) -> [u64; 2] {
+        let own = self.rises.iter().filter(|rise| !rise.is_explained());
+        [own.count() as u64, self.rises.len() as u64]
     }
 
     /// Those that no job of the set raises, and nothing explains.
@@ -176,16 +236,16 @@ impl Run {
         wrong.count() as u64
     }
 
-    fn is_near_half_time(&self, rise: Rise) -> bool {
+    fn is_at_half_time(&self, rise: Rise) -> bool {
         let half = self.span_ns / 2;
-        rise.at_ns.abs_diff(half) <= 2 * WINDOW_NS
+        (half + SOON_NS..=half + 2 * WINDOW_NS).contains(&rise.at_ns)
     }
 
-    /// All but the first one about half time.
+    /// All but the first one at half time.
     fn others(&self) -> impl Iterator<Item = Rise> + '_ {
         let mut is_found = false;
         self.rises.iter().copied().filter(move |&rise| {
-            let is_it = !is_found && self.is_near_half_time(rise);
+            let is_it = !is_found && self.is_at_half_time(rise);
             is_found |= is_it;
             !is_it
         })
@@ -195,12 +255,19 @@ impl Run {
     #[must_use]
     pub fn change(&self) -> Change {
         let rises = self.rises.iter().copied();
-        let is_there = rises.clone().any(|rise| self.is_near_half_time(rise));
+        let is_there = rises.clone().any(|rise| self.is_at_half_time(rise));
         match (is_there, self.wrong_rises()) {
             (false, _) | (true, 1..) => Change::Wrong,
             (true, 0) if self.rises.len() > 1 => Change::Explained,
             (true, 0) => Change::AtHalfTime,
         }
+    }
+
+    /// Whether others took nothing of a camera's bottom half in a window, nor in a period before it, so that all that was served there was due to its server.
+    #[must_use]
+    pub fn is_untouched(&self, camera: &Camera, window: &Window) -> bool {
+        let since = window.from_ns.saturating_sub(WINDOW_NS);
+        self.known_from_ns <= since && spans::within(&camera.taken, since, window.to_ns) == 0
     }
 }
 
@@ -209,184 +276,10 @@ const fn takes_ns(events: u64) -> u64 {
     events.saturating_mul(COST_US * 1_000)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::made_up::made;
-    use super::super::run::{Place, System};
-    use super::*;
-
-    const SECOND: u64 = 1_000_000_000;
-
-    /// Of four seconds with 1 %, in mode LO: 40 ms.
-    fn run() -> Run {
-        made(Place::OneCamera, System::SsOnly, 0)
-    }
-
-    fn with(change: impl FnOnce(&mut Camera)) -> Run {
-        let mut run = run();
-        change(&mut run.cameras[0]);
-        run
-    }
-
-    const fn rise(at_ns: u64, taken_ns: u64) -> Rise {
-        Rise { at_ns, taken_ns }
-    }
-
-    #[test]
-    fn others_and_a_starved_sender_leave_a_run_out_and_nothing_else_does() {
-        assert!(run().counts(DISTURBED));
-        let lost = |lost_ns| Run { lost_ns, ..run() };
-        assert!(lost(40_000_000).counts(DISTURBED));
-        assert!(!lost(40_000_001).counts(DISTURBED));
-        assert!(!lost(8_000_001).counts(DISTURBED_VARIANCE));
-        assert!(!lost(8_000_001).is_starved());
-        // 8000 events of 5 us are what its server has.
-        for (sent, is_starved) in [(8_000, false), (7_999, true)] {
-            assert_eq!(with(|camera| camera.sent = sent).is_starved(), is_starved);
-        }
-        for (stalled_ns, is_starved) in [(400_000_000, false), (400_000_001, true)] {
-            let late = with(|camera| camera.stalled_ns = stalled_ns);
-            assert_eq!(late.is_starved(), is_starved);
-        }
-    }
-
-    /// The bottom half of a PIBS that gives without bound reads everything that is sent.
-    #[test]
-    fn a_server_that_gives_more_than_its_share_is_at_fault_whatever_leaves_its_run_out() {
-        let all = with(|camera| {
-            (camera.served, camera.dropped) = (camera.sent, 0);
-        });
-        assert_eq!(all.faults(), [Fault::TooMuch]);
-        assert!(all.counts(DISTURBED), "it is not left out");
-        // A budget of 1 ms in mode LO, 2 in HI; one of these and a millisecond beyond 40 ms.
-        for (charged_ns, expected) in [(43_000_000, &[][..]), (43_000_001, &[Fault::TooMuch])] {
-            let given = with(|camera| camera.charged_ns = charged_ns);
-            assert_eq!(given.faults(), expected, "{charged_ns}");
-            let lost_ns = 1;
-            assert_eq!(Run { lost_ns, ..given }.faults(), [], "{charged_ns}");
-        }
-        let disturbed = Run {
-            lost_ns: SECOND,
-            ..all
-        };
-        assert!(!disturbed.counts(DISTURBED));
-        assert_eq!(disturbed.faults(), [Fault::TooMuch]);
-    }
-
-    /// A top half that hangs: nothing is served, all is dropped.
-    #[test]
-    fn a_server_that_gives_little_while_events_wait_is_at_fault() {
-        let hangs = with(|camera| {
-            (camera.served, camera.charged_ns, camera.dropped) = (0, 0, camera.sent);
-        });
-        assert_eq!(hangs.faults(), [Fault::TooLittle]);
-        assert!(hangs.counts(DISTURBED), "it is not left out");
-        let gives = |charged_ns, postponed_ns, stalled_ns| {
-            let run = with(|camera| {
-                camera.charged_ns = charged_ns;
-                camera.postponed_ns = postponed_ns;
-                camera.stalled_ns = stalled_ns;
-                camera.served = 0;
-            });
-            run.faults()
-        };
-        assert_eq!(gives(20_000_000, 0, 0), []);
-        assert_eq!(gives(19_999_999, 0, 0), [Fault::TooLittle]);
-        assert_eq!(gives(10_000_000, 10_000_000, 0), [], "a list was full");
-        assert_eq!(
-            gives(13_000_000, 0, 350_000_000),
-            [],
-            "nothing came for long"
-        );
-        assert_eq!(gives(0, 0, 400_000_001), [], "its sender was starved");
-    }
-
-    /// Two seconds of four in mode HI: 1 % and 2 %.
-    #[test]
-    fn a_share_is_that_of_each_mode_while_it_lasts() {
-        let returns_ns = vec![3 * SECOND];
-        let run = Run {
-            rises: vec![rise(SECOND, 0)],
-            returns_ns,
-            ..run()
-        };
-        assert_eq!((run.raised_ns(), run.share_ns(0)), (2 * SECOND, 60_000_000));
-        assert_eq!(
-            run.most_ns(0),
-            67_000_000,
-            "a budget for each part, and one"
-        );
-        let until_the_end = Run {
-            returns_ns: Vec::new(),
-            ..run.clone()
-        };
-        assert_eq!(until_the_end.share_ns(0), 70_000_000);
-        // However often it changes: 2 % of all, and a budget.
-        let often = Run {
-            rises: (0..30)
-                .map(|number| rise(number * SECOND / 10, 0))
-                .collect(),
-            returns_ns: (0..30)
-                .map(|number| number * SECOND / 10 + 5_000_000)
-                .collect(),
-            ..run
-        };
-        assert_eq!(often.most_ns(0), 83_000_000);
-    }
-
-    #[test]
-    fn a_rise_is_explained_by_what_others_took_just_before_it_and_by_no_more() {
-        let at = SECOND;
-        let taken = |gaps: &[(u64, u64)]| {
-            let gaps = gaps
-                .iter()
-                .map(|&(from, to)| (at + from - 6_000_000, at + to - 6_000_000));
-            Rise::after(at, gaps).taken_ns
-        };
-        assert_eq!(taken(&[(0, 900_000)]), 0, "too long ago");
-        assert_eq!(taken(&[(0, 1_030_000)]), 30_000);
-        assert_eq!(taken(&[(5_990_000, 7_000_000)]), 10_000, "until then");
-        let alike = [(2_000_000, 2_030_000), (2_010_000, 2_040_000)];
-        assert_eq!(taken(&alike), 40_000, "two saw the same");
-        assert!(rise(at, TOLERANCE_NS).is_explained());
-        assert!(!rise(at, TOLERANCE_NS - 1).is_explained());
-        let two = Run {
-            rises: vec![rise(at, 0), rise(2 * at, TOLERANCE_NS)],
-            ..run()
-        };
-        assert_eq!((two.rises(Lost::Left), two.rises(Lost::TakenOut)), (2, 1));
-    }
-
-    #[test]
-    fn the_mode_changes_once_and_at_half_time() {
-        let half = 2 * SECOND;
-        let at_half = rise(half + WINDOW_NS, 0);
-        for (rises, expected, wrong) in [
-            (vec![at_half], Change::AtHalfTime, 0),
-            (vec![rise(half + 3 * WINDOW_NS, 0)], Change::Wrong, 1),
-            (vec![rise(WINDOW_NS, TOLERANCE_NS)], Change::Wrong, 0),
-            (
-                vec![rise(WINDOW_NS, TOLERANCE_NS), at_half],
-                Change::Explained,
-                0,
-            ),
-            (vec![rise(WINDOW_NS, 0), at_half], Change::Wrong, 1),
-            (
-                vec![at_half, rise(half + 2 * WINDOW_NS, 0)],
-                Change::Wrong,
-                1,
-            ),
-            (Vec::new(), Change::Wrong, 0),
-        ] {
-            let run = Run {
-                rises: rises.clone(),
-                ..made(Place::Change, System::SsPibs, 0)
-            };
-            assert_eq!(
-                (run.change(), run.wrong_rises()),
-                (expected, wrong),
-                "{rises:?}"
-            );
-        }
-    }
+const fn of_permille(permille: u64, nanos: u64) -> u64 {
+    permille.saturating_mul(nanos) / 1_000
 }
+
+#[cfg(test)]
+#[path = "judged_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@ use super::set::{RATE, permille};
 const WINDOWS: u64 = 40;
 
 /// A run of four seconds in which each application completes a job each period, that takes nothing, and in which the server of each camera gives
-/// its share, to three in four events of 5 us that it has time for; nobody looks when.
+/// its share, to three in four events of 5 us that it has time for, as many in each window.
 pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
     let each: Vec<u64> = (1..=WINDOWS).map(|window| window * WINDOW_NS).collect();
     let cameras = permille(place).into_iter().map(|[lo, hi]| {
@@ -22,7 +22,7 @@ pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
             served,
             dropped: sent - served,
             charged_ns,
-            served_by: vec![0; each.len()],
+            served_by: evenly(served),
             ..Camera::default()
         }
     });
@@ -37,7 +37,7 @@ pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
         overwritten: [0; 2],
         rises: match place {
             Place::OneCamera | Place::TwoCameras => Vec::new(),
-            Place::Change => vec![rise(WINDOWS / 2 * WINDOW_NS)],
+            Place::Change => vec![rise(WINDOWS / 2 * WINDOW_NS + 25_000_000)],
         },
         returns_ns: Vec::new(),
         scheduler_ns: 0,
@@ -47,7 +47,14 @@ pub(super) fn made(place: Place, system: System, repetition: u32) -> Run {
         looked_ns: each,
         lost_ns: 0,
         gaps: 0,
+        known_from_ns: 0,
     }
+}
+
+/// So many events, as many in each window.
+pub(super) fn evenly(served: u64) -> Vec<u64> {
+    let totals = (1..=WINDOWS).map(|window| served * window / WINDOWS);
+    totals.collect()
 }
 
 /// A rise that nothing explains.

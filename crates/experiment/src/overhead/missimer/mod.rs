@@ -10,8 +10,10 @@ pub mod claims;
 pub mod judged;
 pub mod page;
 pub mod plan;
+pub mod range;
 pub mod run;
 pub mod set;
+pub mod spans;
 pub mod table;
 
 /// The name of the paper, as after `--paper`.

@@ -1,6 +1,6 @@
 //! The page about what was measured: verdicts, figures, tables.
 
-use super::judged::{DISTURBED, DISTURBED_VARIANCE, LEAST, STARVED};
+use super::judged::{DISTURBED, DISTURBED_VARIANCE, LEAST, LEAST_OF_THIRD, STARVED};
 use super::set::{COST_US, RATE};
 use crate::number::as_f64;
 use std::fmt::Write as _;
@@ -19,15 +19,15 @@ pub fn in_short(measured: &Cameras, (command, version): (&str, &str), link: &str
     let of = |count: fn(&CamerasCell) -> usize| measured.cells.iter().map(count).sum::<usize>();
     let (runs, left_out) = (of(|cell| cell.runs), of(|cell| cell.left_out));
     let (disturbed, starved) = (of(|cell| cell.disturbed), of(|cell| cell.starved));
-    let at_fault = of(|cell| cell.too_much) + of(|cell| cell.too_little);
+    let (too_much, too_little) = (of(|cell| cell.too_much), of(|cell| cell.too_little));
     let (wrong, explained) = (
         of(|cell| cell.wrong_changes),
         of(|cell| cell.explained_changes),
     );
     let mut page = format!(
         "{}{}; {} repetitions by `{command}`, vestal {version}, cameras of kind {}. Of {} runs {runs} count; of {disturbed} others took too much of the CPU, and in \
-         {starved} a sender was starved. In {at_fault} a server of a camera was at fault. Of those with a change {wrong} have it otherwise than at half time, and {explained} have \
-         another rise that others explain. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind each \
+         {starved} a sender was starved. In {too_much} a server of a camera gave too much, and in {too_little} too little. Of those with a change {wrong} have it otherwise than at half time, and \
+         {explained} have another rise that others may explain. One machine, one measurement: another one will give other numbers. [Tables, figures and the numbers behind each \
          verdict]({link}).\n\n",
         measured.machine,
         cpu(measured),
@@ -61,9 +61,10 @@ pub fn page(measured: &Cameras, (command, version): (&str, &str), charts: &[Stri
         "# Missimer et al. (2016), Tables II and III and Fig. 12 to 15, on this machine: {}\n\n\
          `{command}`, vestal {version}{}; {} repetitions of {interval} s, and of {change} s with a change of mode at half time. A camera is a device of kind \
          {} that is sent {RATE} events a second, of {COST_US} us each.\n\n\
-         Left out are runs of which others took more than {} % of the CPU ({} % for variances), and those in which a sender was starved: it sent less than the server of its camera could serve at \
-         best, or was late for more than one in {STARVED} parts of the run. A server is at fault that gave more than its share, or less than one in {LEAST} parts of it while events waited: \
-         such runs are not left out, and decide no claim of the paper. What others took is looked at from both ends: as if it had no consequence, and as if all of it had been on the account of what is looked at.",
+         Left out are runs of which others took more than {} % of the CPU ({} % for variances, for where totals bend, and for when the mode rises), and those in which a sender was starved: it \
+         sent less than the server of its camera could serve at best, or was late for more than one in {STARVED} parts of the run. A server is at fault that gave more than its share, or less than one in \
+         {LEAST} parts of it while events waited, or less than one in {LEAST_OF_THIRD} in a third of the run: such runs are not left out, and decide no claim of the paper. What others took may have \
+         been on the account of what is looked at, all of it or none: so numbers of runs are ranges, *from..to*, and a claim is confirmed or refuted if wherever the truth lies in them it is.",
         measured.machine,
         cpu(measured),
         measured.repetitions,
@@ -119,13 +120,13 @@ fn of_share(nanos: u64, share: u64) -> f64 {
 /// How runs were judged.
 fn judged(page: &mut String, cells: &[CamerasCell]) {
     page.push_str(
-        "| set | system | runs | left out | others took too much | starved | a server gave too much | too little | wrong changes | explained ones | late looks |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
+        "| set | system | runs | left out | others took too much | starved | a server gave too much | too little | wrong changes | explained ones | late looks | not looked at |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for cell in cells {
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             cell.place,
             cell.system,
             cell.runs,
@@ -137,6 +138,7 @@ fn judged(page: &mut String, cells: &[CamerasCell]) {
             cell.wrong_changes,
             cell.explained_changes,
             cell.late_looks,
+            cell.unlooked,
         );
     }
 }
@@ -221,10 +223,10 @@ mod tests {
         for part in [
             "1 repetitions of 8 s, and of 16 s",
             "vestal 0, on CPU 1; ",
-            "more than 1 % of the CPU (0.2 % for variances)",
+            "more than 1 % of the CPU (0.2 % for variances,",
             "| one-camera | SS-only | 1 (0) | 0.0000 (0.0000 to 0.0000) | 0.0000",
-            "| change | SS+PIBS | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
-            "| change | SS+PIBS | camera2 | 32000 | 2200 | 0 | 29800 | 100.0 | 0.0 |",
+            "| change | SS+PIBS | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
+            "| change | SS+PIBS | camera2 | 32000 | 2200 | 0 | 29800 | 99.0 | 0.0 |",
             "It was stopped",
             "![fig12.svg](fig12.svg)",
         ] {

@@ -1,5 +1,6 @@
 //! One run, and what is run.
 
+use super::spans::{self, Span};
 use crate::number::as_f64;
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +80,16 @@ pub struct Camera {
     pub postponed_ns: u64,
     /// How many had been served at each look at them, [`Run::looked_ns`].
     pub served_by: Vec<u64>,
+    /// When others took the CPU while its bottom half had it and served an event: parts in their order, of which none meet.
+    pub taken: Vec<Span>,
+}
+
+impl Camera {
+    /// How long others took the CPU while its bottom half had it and served an event.
+    #[must_use]
+    pub fn taken_ns(&self) -> u64 {
+        spans::within(&self.taken, 0, u64::MAX)
+    }
 }
 
 /// A rise of the mode.
@@ -86,7 +97,7 @@ pub struct Camera {
 pub struct Rise {
     /// When, since the run began.
     pub at_ns: u64,
-    /// What others took of the CPU in the last [`JUST_BEFORE_NS`] before that.
+    /// What others took of the CPU in the last [`JUST_BEFORE_NS`] before that, while the job had it that raised the mode.
     pub taken_ns: u64,
 }
 
@@ -94,7 +105,7 @@ pub struct Rise {
 pub const WINDOW_NS: u64 = 100_000_000;
 /// What this world may add to a job without raising the mode: the least that a run takes for that.
 pub const TOLERANCE_NS: u64 = 50_000;
-/// What others take of the CPU just before a rise may be why a job has exceeded its budget. A job of ours burns until its thread has had what it demands, what
+/// What others take of the CPU just before a rise, while the job has it that raises the mode, may be why that has exceeded its budget. A job of ours burns until its thread has had what it demands, what
 /// others took included: what it exceeds that by comes within its last look at the clock and until it has ended, and a more urgent bottom half may be in
 /// between.
 pub const JUST_BEFORE_NS: u64 = 5_000_000;
@@ -136,6 +147,8 @@ pub struct Run {
     pub lost_ns: u64,
     /// How often.
     pub gaps: u64,
+    /// When they took it is known from then on, of the newest of these gaps.
+    pub known_from_ns: u64,
 }
 
 /// What was served of a camera between two looks.
@@ -150,19 +163,23 @@ pub struct Window {
 }
 
 impl Window {
+    /// How long it is.
+    #[must_use]
+    pub const fn length_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+
     /// Whether neither look was late by much: the events of a burst in a window that is almost none are no rate.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         const LATE_NS: u64 = WINDOW_NS / 10;
-        let length = self.to_ns.saturating_sub(self.from_ns);
-        length.abs_diff(WINDOW_NS) <= LATE_NS
+        self.length_ns().abs_diff(WINDOW_NS) <= LATE_NS
     }
 
     /// Events for each [`WINDOW_NS`] of its length.
     #[must_use]
     pub fn rate(&self) -> f64 {
-        let length = self.to_ns.saturating_sub(self.from_ns).max(1);
-        as_f64(self.served) * as_f64(WINDOW_NS) / as_f64(length)
+        as_f64(self.served) * as_f64(WINDOW_NS) / as_f64(self.length_ns().max(1))
     }
 }
 

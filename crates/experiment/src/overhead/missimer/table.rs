@@ -1,6 +1,7 @@
 //! All runs, by place and system, and what they come to.
 
-use super::judged::{Change, DISTURBED, Fault, Lost};
+use super::judged::{Change, DISTURBED, Fault};
+use super::range::Range;
 use super::run::{Camera, Place, Run, System, WINDOW_NS, Window};
 use super::set::LOW_APPLICATION_MS;
 use crate::number::as_f64;
@@ -8,22 +9,15 @@ use vestal_result::cameras::{CameraCell, CamerasCell};
 use vestal_statistics::Quartiles;
 
 /// What of a run is looked at.
-pub type Value<'a> = &'a dyn Fn(&Run, Lost) -> Option<f64>;
+pub type Value<'a, T = Range> = &'a dyn Fn(&Run) -> Option<T>;
 
 impl Run {
-    /// What carrying the policy out took, in percent of the run. Taken out of it is all that others took, as if that had been on the account of the run's own
-    /// threads alone.
+    /// What carrying the policy out took, in percent of the run. All that others took may be in it: what is measured is the most. It is no less than nothing.
     #[must_use]
-    pub fn overhead(&self, lost: Lost) -> f64 {
-        let own = self.scheduler_ns.saturating_sub(self.taken_out(lost));
-        as_f64(own) * 100.0 / as_f64(self.span_ns.max(1))
-    }
-
-    const fn taken_out(&self, lost: Lost) -> u64 {
-        match lost {
-            Lost::Left => 0,
-            Lost::TakenOut => self.lost_ns,
-        }
+    pub fn overhead(&self) -> Range {
+        let percent = |own: u64| as_f64(own) * 100.0 / as_f64(self.span_ns.max(1));
+        let least = self.scheduler_ns.saturating_sub(self.lost_ns);
+        Range::of(percent(least), percent(self.scheduler_ns))
     }
 
     /// Something that was counted, for each second of the run.
@@ -34,18 +28,15 @@ impl Run {
 
     /// Switches each second. Each gap may have added two.
     #[must_use]
-    pub fn switches_each_second(&self, lost: Lost) -> f64 {
-        let added = match lost {
-            Lost::Left => 0,
-            Lost::TakenOut => 2 * self.gaps,
-        };
-        self.each_second(self.switches.saturating_sub(added))
+    pub fn switches_each_second(&self) -> Range {
+        let least = self.switches.saturating_sub(2 * self.gaps);
+        Range::of(self.each_second(least), self.each_second(self.switches))
     }
 
     /// The longest that an application went without completing a job, in periods, the beginning and the end of the run included. All that others took
     /// may have come then.
     #[must_use]
-    pub fn longest_wait(&self, application: usize, lost: Lost) -> Option<f64> {
+    pub fn longest_wait(&self, application: usize) -> Option<Range> {
         let completed = self.completed_ns.get(application)?;
         let befores = std::iter::once(0).chain(completed.iter().copied());
         let afters = completed.iter().copied().chain([self.span_ns]);
@@ -53,8 +44,9 @@ impl Run {
         let longest = waits
             .map(|(before, after)| after.saturating_sub(before))
             .max()?;
-        let longest = longest.saturating_sub(self.taken_out(lost));
-        Some(as_f64(longest) / as_f64(WINDOW_NS))
+        let periods = |nanos: u64| as_f64(nanos) / as_f64(WINDOW_NS);
+        let least = longest.saturating_sub(self.lost_ns);
+        Some(Range::of(periods(least), periods(longest)))
     }
 
     /// How many jobs an application completed each second.
@@ -66,61 +58,88 @@ impl Run {
 
     /// The same of the LO application, which may have completed so many more in what others took.
     #[must_use]
-    pub fn low_jobs_each_second(&self, lost: Lost) -> Option<f64> {
-        let more = as_f64(self.taken_out(lost)) / as_f64(LOW_APPLICATION_MS * 1_000_000);
+    pub fn low_jobs_each_second(&self) -> Option<Range> {
+        let more = as_f64(self.lost_ns) / as_f64(LOW_APPLICATION_MS * 1_000_000);
         let more = more * 1e9 / as_f64(self.span_ns.max(1));
-        Some(self.completed_each_second(1)? + more)
+        let completed = self.completed_each_second(1)?;
+        Some(Range::of(completed, completed + more))
     }
 }
 
+/// Of so many windows of a half that are about as long as they should be there is a variance.
+const FEWEST: usize = 3;
+
 /// What a camera's server served in a part of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Half {
-    /// So many events,
-    pub served: u64,
-    /// in so long.
-    pub length_ns: u64,
-    /// Events in each window that is about as long as it should be, for its length.
-    pub rates: Vec<f64>,
+    /// Look by look; there is one.
+    windows: Vec<Window>,
 }
 
 impl Half {
-    fn of(windows: &[Window]) -> Option<Self> {
-        let (first, last) = (windows.first()?, windows.last()?);
-        let whole = windows.iter().filter(|window| window.is_whole());
-        let rates: Vec<f64> = whole.map(Window::rate).collect();
-        let served = windows.iter().map(|window| window.served);
-        (rates.len() > 2).then(|| Self {
-            served: served.fold(0, u64::saturating_add),
-            length_ns: last.to_ns.saturating_sub(first.from_ns),
-            rates,
-        })
+    fn of(windows: impl Iterator<Item = Window>) -> Option<Self> {
+        let windows: Vec<Window> = windows.collect();
+        (!windows.is_empty()).then_some(Self { windows })
+    }
+
+    /// So many events,
+    #[must_use]
+    pub fn served(&self) -> u64 {
+        let served = self.windows.iter().map(|window| window.served);
+        served.fold(0, u64::saturating_add)
+    }
+
+    /// in so long.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        let lengths = self.windows.iter().map(Window::length_ns);
+        lengths.fold(0, u64::saturating_add)
     }
 
     /// Events for each [`WINDOW_NS`], and what so many more are.
     #[must_use]
     pub fn mean(&self, more: u64) -> f64 {
-        let events = as_f64(self.served.saturating_add(more));
-        events * as_f64(WINDOW_NS) / as_f64(self.length_ns.max(1))
+        let events = as_f64(self.served().saturating_add(more));
+        events * as_f64(WINDOW_NS) / as_f64(self.length_ns().max(1))
+    }
+
+    /// The variance of the events in each window that is about as long as it should be, for its length; `None`: there are fewer than three.
+    #[must_use]
+    pub fn variance(&self) -> Option<f64> {
+        let whole = self.windows.iter().filter(|window| window.is_whole());
+        let rates: Vec<f64> = whole.map(Window::rate).collect();
+        (rates.len() >= FEWEST).then(|| variance(&rates))
+    }
+
+    /// What is left of it without the windows in which others took something of the camera's bottom half; `None`: they are more than half of them.
+    #[must_use]
+    pub fn untouched(&self, run: &Run, camera: &Camera) -> Option<Self> {
+        let windows = self.windows.iter().copied();
+        let left = Self::of(windows.filter(|window| run.is_untouched(camera, window)))?;
+        (2 * left.windows.len() >= self.windows.len()).then_some(left)
     }
 }
 
 /// What a camera's server served before the half of a run, and after it; the first window of each half shows how it begins. Windows go by when it was looked.
+/// `None`: nobody looked in one of them.
 #[must_use]
 pub fn halves(run: &Run, camera: &Camera) -> Option<[Half; 2]> {
     /// No job that begins at half time raises anything so soon.
     const SOON_NS: u64 = WINDOW_NS / 10;
-    let windows = run.windows(camera);
+    let windows = || run.windows(camera).into_iter();
     let half = run.span_ns / 2;
-    let before = windows
-        .iter()
-        .filter(|window| window.from_ns > 0 && window.to_ns <= half + SOON_NS);
-    let after = windows
-        .iter()
-        .filter(|window| window.from_ns >= half + WINDOW_NS);
-    let before: Vec<Window> = before.copied().collect();
-    let after: Vec<Window> = after.copied().collect();
-    Some([Half::of(&before)?, Half::of(&after)?])
+    let before = windows().filter(|window| window.from_ns > 0 && window.to_ns <= half + SOON_NS);
+    let after = windows().filter(|window| window.from_ns >= half + WINDOW_NS);
+    Some([Half::of(before)?, Half::of(after)?])
+}
+
+/// Whether what was served of a camera says nothing of the two halves of a run: nobody looked, or too seldom in time.
+fn is_unlooked(run: &Run) -> bool {
+    let mut halves = run.cameras.iter().map(|camera| halves(run, camera));
+    halves.any(|halves| {
+        let is_there = |halves: [Half; 2]| halves.iter().all(|half| half.variance().is_some());
+        !halves.is_some_and(is_there)
+    })
 }
 
 /// The mean of some values; there are some.
@@ -140,20 +159,22 @@ pub fn variance(values: &[f64]) -> f64 {
     mean(&squares)
 }
 
-/// When two straight lines, one up to a look and the other from there, fit best what was served in all. O(n^2).
+/// When two straight lines, one up to a look and the other from there, fit best what was served in all in these windows, one after the other. O(n^2).
 #[must_use]
-pub fn bend(run: &Run, camera: &Camera) -> Option<u64> {
-    let looks = run.looked_ns.iter().zip(&camera.served_by);
-    let totals: Vec<(f64, f64)> = looks
-        .map(|(&at, &total)| (as_f64(at), as_f64(total)))
-        .collect();
+pub fn bend(windows: &[Window]) -> Option<u64> {
+    let totals = windows.iter().scan((0_u64, 0_u64), |(at, total), window| {
+        *at += window.length_ns();
+        *total += window.served;
+        Some((as_f64(*at), as_f64(*total)))
+    });
+    let totals: Vec<(f64, f64)> = totals.collect();
     let places = 2..totals.len().checked_sub(2)?;
     let error = |place: usize| {
         let (before, after) = totals.split_at(place);
         residue(before) + residue(after)
     };
     let best = places.min_by(|&one, &other| error(one).total_cmp(&error(other)))?;
-    run.looked_ns.get(best).copied()
+    windows.get(best).map(|window| window.to_ns)
 }
 
 /// The sum of squares that the line of least squares leaves.
@@ -176,7 +197,6 @@ pub struct Table {
     runs: Vec<Run>,
     /// In those that count others took at most one in so many parts.
     disturbed: u64,
-    lost: Lost,
 }
 
 impl Default for Table {
@@ -192,19 +212,14 @@ impl Table {
         Self {
             runs,
             disturbed: DISTURBED,
-            lost: Lost::Left,
         }
     }
 
-    /// The same where only runs count of which others took at most one in so many parts, and with what they took left or taken out.
+    /// The same where only runs count of which others took at most one in so many parts.
     #[must_use]
-    pub fn looked_at(&self, disturbed: u64, lost: Lost) -> Self {
+    pub fn looked_at(&self, disturbed: u64) -> Self {
         let runs = self.runs.clone();
-        Self {
-            runs,
-            disturbed,
-            lost,
-        }
+        Self { runs, disturbed }
     }
 
     /// Every run, in the order of time.
@@ -227,20 +242,19 @@ impl Table {
 
     /// What is looked at, of each run of a place and a system that counts and has it.
     #[must_use]
-    pub fn values(&self, place: Place, system: System, value: Value<'_>) -> Vec<f64> {
-        let runs = self.of_place(place, system);
-        runs.filter_map(|run| value(run, self.lost)).collect()
+    pub fn values<T>(&self, place: Place, system: System, value: Value<'_, T>) -> Vec<T> {
+        self.of_place(place, system).filter_map(value).collect()
     }
 
     /// The same of two kinds of runs, of each repetition that has both.
     #[must_use]
-    pub fn pairs(&self, kinds: [(Place, System); 2], value: Value<'_>) -> Vec<[f64; 2]> {
+    pub fn pairs(&self, kinds: [(Place, System); 2], value: Value<'_>) -> Vec<[Range; 2]> {
         let [one, other] = kinds;
         let firsts = self.of_place(one.0, one.1);
         let pairs = firsts.filter_map(|first| {
             let mut others = self.of_place(other.0, other.1);
             let second = others.find(|run| run.repetition == first.repetition)?;
-            Some([value(first, self.lost)?, value(second, self.lost)?])
+            Some([value(first)?, value(second)?])
         });
         pairs.collect()
     }
@@ -259,7 +273,7 @@ impl Table {
     }
 
     fn cell(&self, place: Place, system: System) -> CamerasCell {
-        let of = |value: Value<'_>| Quartiles::of(self.values(place, system, value));
+        let of = |value: Value<'_, f64>| Quartiles::of(self.values(place, system, value));
         let all = || self.all_of_place(place, system);
         let number = |is: &dyn Fn(&Run) -> bool| all().filter(|run| is(run)).count();
         let at_fault = |fault: Fault| number(&|run| run.faults().contains(&fault));
@@ -279,18 +293,20 @@ impl Table {
             too_little: at_fault(Fault::TooLittle),
             wrong_changes: changes(Change::Wrong),
             explained_changes: changes(Change::Explained),
+            unlooked: number(&|run| counts(run) && is_unlooked(run)),
             late_looks: all().map(Run::late_looks).sum(),
             lost_percent: Quartiles::of(lost.collect()),
-            overhead_percent: of(&|run, lost| Some(run.overhead(lost))),
-            switches_each_second: of(&|run, lost| Some(run.switches_each_second(lost))),
-            interrupts_each_second: of(&|run, _| Some(run.each_second(run.interrupts))),
-            rises: of(&|run, lost| Some(as_f64(run.rises(lost)))),
+            overhead_percent: of(&|run| Some(run.overhead().high)),
+            switches_each_second: of(&|run| Some(run.switches_each_second().high)),
+            interrupts_each_second: of(&|run| Some(run.each_second(run.interrupts))),
+            rises: of(&|run| Some(as_f64(run.rises.len() as u64))),
             completed_each_second: [0, 1]
-                .map(|application| of(&|run, _| run.completed_each_second(application))),
-            longest_wait_periods: [0, 1]
-                .map(|application| of(&|run, lost| run.longest_wait(application, lost))),
+                .map(|application| of(&|run| run.completed_each_second(application))),
+            longest_wait_periods: [0, 1].map(|application| {
+                of(&|run| run.longest_wait(application).map(|found| found.high))
+            }),
             read_each_second: [0, 1].map(|application: usize| {
-                of(&|run, _| {
+                of(&|run| {
                     let has_camera = run.cameras.len() > application;
                     let read = run.read.get(application).filter(|_| has_camera)?;
                     Some(run.each_second(*read))
@@ -331,12 +347,15 @@ mod tests {
     use super::super::made_up::{camera, made, rise};
     use super::*;
 
+    const ONE: Range = Range::exactly(1.0);
+
     #[test]
     fn totals_bend_where_the_rate_changes() {
         let run = made(Place::Change, System::SsPibs, 0);
         let mut bent = camera(10, 3, 0);
         // The look at the corner is on both lines.
-        let found = bend(&run, &bent).unwrap() / WINDOW_NS;
+        let bend_of = |run: &Run, camera: &Camera| bend(&run.windows(camera));
+        let found = bend_of(&run, &bent).unwrap() / WINDOW_NS;
         assert!((20..=21).contains(&found), "{found}");
         // Half of the looks are late: what was served by then is on the same lines.
         let mut late = run.clone();
@@ -347,9 +366,14 @@ mod tests {
                 *served += if number < 20 { 9 } else { 3 };
             }
         }
-        assert!(bend(&late, &bent).unwrap().abs_diff(2_000_000_000) < 2 * WINDOW_NS);
+        assert!(bend_of(&late, &bent).unwrap().abs_diff(2_000_000_000) < 2 * WINDOW_NS);
         late.looked_ns.truncate(3);
-        assert_eq!(bend(&late, &bent), None);
+        assert_eq!(bend_of(&late, &bent), None);
+        // Without some windows it is where it was.
+        let windows = run.windows(&camera(10, 3, 0)).into_iter();
+        let some = windows.filter(|window| !(500_000_000..1_200_000_000).contains(&window.from_ns));
+        let some: Vec<Window> = some.collect();
+        assert!(bend(&some).unwrap().abs_diff(2_000_000_000) < 2 * WINDOW_NS);
     }
 
     /// A look is late by 97 ms, and a burst falls into the 3 ms that are left of the next window.
@@ -360,21 +384,63 @@ mod tests {
         let [before, after] = halves(&run, &steady).unwrap();
         assert_eq!((before.mean(0), after.mean(0)), (10.0, 100.0));
         // Windows of one half, but for the first.
-        assert_eq!((before.rates.len(), after.rates.len()), (19, 19));
-        assert_eq!((after.served, after.length_ns), (1_900, 19 * WINDOW_NS));
+        assert_eq!((before.windows.len(), after.windows.len()), (19, 19));
+        assert_eq!((after.served(), after.length_ns()), (1_900, 19 * WINDOW_NS));
         assert_eq!(before.mean(19), 11.0);
         let mut late = run.clone();
         let mut burst = steady.clone();
         late.looked_ns[30] += 97_000_000;
         burst.served_by[30] += 50;
         let [_, after] = halves(&late, &burst).unwrap();
-        assert_eq!((after.mean(0), after.rates.len()), (100.0, 17));
-        assert_eq!(variance(&after.rates), 0.0);
+        assert_eq!((after.mean(0), after.windows.len()), (100.0, 19));
+        let whole = after.windows.iter().filter(|window| window.is_whole());
+        assert_eq!((whole.count(), after.variance()), (17, Some(0.0)));
         // One at half time has something of both halves in it.
         let mut late = run;
         late.looked_ns[19] += 30_000_000;
         let [before, after] = halves(&late, &steady).unwrap();
-        assert_eq!((before.rates.len(), after.rates.len()), (18, 19));
+        assert_eq!((before.windows.len(), after.windows.len()), (18, 19));
+    }
+
+    /// A mean needs no window of its length.
+    #[test]
+    fn late_looks_leave_a_run_its_means_and_nobody_s_looks_leave_it_none_and_both_are_counted() {
+        let run = |repetition| Run {
+            cameras: vec![camera(10, 100, 0)],
+            ..made(Place::Change, System::SsPibs, repetition)
+        };
+        let mut late = run(0);
+        for (number, at) in (0_u64..).zip(&mut late.looked_ns) {
+            *at += if number % 2 == 0 { 50_000_000 } else { 0 };
+        }
+        let [before, after] = halves(&late, &late.cameras[0]).unwrap();
+        assert_eq!([before.variance(), after.variance()], [None; 2]);
+        let means = [before.mean(0), after.mean(0)];
+        assert!(means[0] < 12.0 && means[1] > 90.0, "{means:?}");
+        let mut never = run(1);
+        never.looked_ns.clear();
+        assert!(halves(&never, &never.cameras[0]).is_none());
+        let mut short = run(2);
+        short.looked_ns.truncate(15);
+        let cells = Table::of(vec![late, never, short, run(3)]).cells();
+        assert_eq!((cells[0].runs, cells[0].unlooked), (4, 3));
+    }
+
+    #[test]
+    fn what_is_left_without_touched_windows_is_at_least_half_of_them() {
+        let run = made(Place::Change, System::SsPibs, 0);
+        let left = |gaps: &[u64]| {
+            let mut steady = camera(10, 100, 0);
+            let gaps = gaps.iter().map(|window| window * WINDOW_NS + 5);
+            steady.taken = gaps.map(|at| (at, at + 1)).collect();
+            let [before, _] = halves(&run, &steady).unwrap();
+            let left = before.untouched(&run, &steady);
+            left.map(|left| left.windows.len())
+        };
+        assert_eq!(left(&[]), Some(19));
+        assert_eq!(left(&[3, 4, 30]), Some(16));
+        assert_eq!(left(&[1, 3, 5, 7]), Some(11));
+        assert_eq!(left(&[1, 3, 5, 7, 9]), None);
     }
 
     #[test]
@@ -388,9 +454,8 @@ mod tests {
             lost_ns: WINDOW_NS / 2,
             ..made(Place::OneCamera, System::SsOnly, 0)
         };
-        let waits = |run: &Run, lost| [0, 1].map(|of| run.longest_wait(of, lost).unwrap());
-        assert_eq!(waits(&run, Lost::Left), [5.0, 9.0]);
-        assert_eq!(waits(&run, Lost::TakenOut), [4.5, 8.5]);
+        let waits = |run: &Run| [0, 1].map(|of| run.longest_wait(of).unwrap());
+        assert_eq!(waits(&run), [Range::of(4.5, 5.0), Range::of(8.5, 9.0)]);
         let late = Run {
             completed_ns: [
                 (7..=10).map(|window| window * WINDOW_NS).collect(),
@@ -398,27 +463,25 @@ mod tests {
             ],
             ..run.clone()
         };
-        assert_eq!(waits(&late, Lost::Left), [7.0, 10.0]);
+        assert_eq!(waits(&late).map(|wait| wait.high), [7.0, 10.0]);
         assert_eq!(run.completed_each_second(0), Some(3.0));
         // 50 ms are five jobs of 10 ms.
-        let of = |lost| run.low_jobs_each_second(lost);
-        assert_eq!([of(Lost::Left), of(Lost::TakenOut)], [Some(1.0), Some(6.0)]);
+        assert_eq!(run.low_jobs_each_second(), Some(Range::of(1.0, 6.0)));
     }
 
     #[test]
-    fn what_others_took_is_taken_out_of_overheads_and_their_gaps_of_switches() {
+    fn what_others_took_may_be_in_overheads_and_their_gaps_in_switches() {
         let run = Run {
             scheduler_ns: 40_000_000,
             lost_ns: 4_000_000,
             gaps: 100,
             ..made(Place::OneCamera, System::SsOnly, 0)
         };
-        let both = [Lost::Left, Lost::TakenOut];
-        assert_eq!(both.map(|lost| run.overhead(lost)), [1.0, 0.9]);
-        assert_eq!(
-            both.map(|lost| run.switches_each_second(lost)),
-            [250.0, 200.0]
-        );
+        assert_eq!(run.overhead(), Range::of(0.9, 1.0));
+        assert_eq!(run.switches_each_second(), Range::of(200.0, 250.0));
+        // There is no less than none.
+        let lost_ns = 50_000_000;
+        assert_eq!(Run { lost_ns, ..run }.overhead(), Range::of(0.0, 1.0));
     }
 
     #[test]
@@ -431,7 +494,7 @@ mod tests {
         ];
         let kinds = [System::SsOnly, System::SsPibs].map(|system| (Place::OneCamera, system));
         let table = Table::of(runs);
-        assert_eq!(table.pairs(kinds, &|_, _| Some(1.0)), [[1.0, 1.0]]);
+        assert_eq!(table.pairs(kinds, &|_| Some(ONE)), [[ONE; 2]]);
         let cells = table.cells();
         assert_eq!(cells.len(), 2);
         assert_eq!((cells[0].runs, cells[0].system.as_str()), (2, "SS-only"));
@@ -451,7 +514,7 @@ mod tests {
         let runs = vec![disturbed, starved, of(System::SsPibs, 0), hangs];
         let kinds = [System::SsOnly, System::SsPibs].map(|system| (Place::OneCamera, system));
         let table = Table::of(runs);
-        assert_eq!(table.pairs(kinds, &|_, _| Some(1.0)), [[1.0; 2]; 0]);
+        assert_eq!(table.pairs(kinds, &|_| Some(ONE)), [[ONE; 2]; 0]);
         let cells = table.cells();
         let counts = |cell: &CamerasCell| [cell.runs, cell.left_out, cell.disturbed, cell.starved];
         let found = [0, 1].map(|of| counts(&cells[of]));
