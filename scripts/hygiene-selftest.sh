@@ -176,6 +176,9 @@ for field in 'pub(crate) beat: Latest,' 'beat: Box<[AtomicBool]>,' 'beat: Arc<Mu
     printf 'struct Cpu {\n    name: String,\n    %s\n}\n' "$field" >>crates/linux/src/shared.rs
     expect "a word without a row: $field" 'crates/linux/src/shared\.rs:11: threads share beat'
 done
+printf 'struct Cpu {\n    beat: Latest,\n}\n' >>crates/linux/src/shared.rs
+echo '| `mode` | of whom `beat` is told |' >>docs/linux-words.md
+expect "a word that a row names, and has none" 'crates/linux/src/shared\.rs:10: threads share beat'
 for word in 'static COUNT: AtomicUsize = AtomicUsize::new(0);' 'pub struct COUNT(AtomicU32);'; do
     printf '%s\n' "$word" >crates/sys/src/count.rs
     expect "a word without a row: $word" 'crates/sys/src/count\.rs:1: threads share COUNT'
