@@ -53,6 +53,11 @@ clean_tree() {
     done
     printf 'use crate::{hub::{Other, Two}, words::bell::Bell};\n#[cfg(test)]\nmod tests { use crate::hub::Core; }\n' \
         >crates/linux/src/spoke11.rs
+    # A word that has its row, one that is somebody else's, and one of a test.
+    printf 'pub(crate) struct Latest {\n    word: AtomicU64,\n}\n' >crates/linux/src/words/latest.rs
+    printf 'struct Shared<'"'"'a> {\n    pub(crate) mode: Latest,\n    all: &'"'"'a Latest,\n}\n#[cfg(test)]\nstruct Seen {\n    seen: Latest,\n}\n' \
+        >crates/linux/src/shared.rs
+    echo '| `mode` (`Latest`) | the manager |' >docs/linux-words.md
     seq 601 >docs/long.md
     echo 'docs/long.md a table of numbers' >scripts/long-files.txt
 }
@@ -166,6 +171,18 @@ output="$(bash "$hygiene" "$tree")"
 verdict $? "a file that knows what its module imports"
 printf 'use super::{Knot, Other};\npub struct Deep;\n' >crates/linux/src/knot/deep.rs
 expect "files that know each other" 'crates/linux/src/lib\.rs:1: files that know each other: knot'
+
+for field in 'pub(crate) beat: Latest,' 'beat: Box<[AtomicBool]>,' 'beat: Arc<Mutex<u8>>,'; do
+    printf 'struct Cpu {\n    name: String,\n    %s\n}\n' "$field" >>crates/linux/src/shared.rs
+    expect "a word without a row: $field" 'crates/linux/src/shared\.rs:11: threads share beat'
+done
+printf 'struct Cpu {\n    beat: Latest,\n}\n' >>crates/linux/src/shared.rs
+echo '| `mode` | of whom `beat` is told |' >>docs/linux-words.md
+expect "a word that a row names, and has none" 'crates/linux/src/shared\.rs:10: threads share beat'
+for word in 'static COUNT: AtomicUsize = AtomicUsize::new(0);' 'pub struct COUNT(AtomicU32);'; do
+    printf '%s\n' "$word" >crates/sys/src/count.rs
+    expect "a word without a row: $word" 'crates/sys/src/count\.rs:1: threads share COUNT'
+done
 
 printf 'match kind {\n    Enforcement::Adaptive => 1,\n}\n' >crates/sim/src/kind.rs
 printf 'fn f() { Enforcement::of(x) } // TaskOrder::FixedPriority\n#[cfg(test)]\nmod tests { use Enforcement::Static; }\n' >crates/sim/src/fine.rs

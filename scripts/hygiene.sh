@@ -65,8 +65,14 @@ readonly FEW_IMPORTERS='^crates/linux/src$'
 readonly MOST_IMPORTERS=10
 readonly WIDELY_IMPORTED='^crates/linux/src/words/'
 
-# Files of tests alone.
+# Words that threads share: where their cells are, who may have some, and the page with a row for each.
+readonly CELLS=crates/linux/src/words/
+readonly SHARING='^crates/(linux|sys)/src/.*\.rs$'
+readonly WORDS_PAGE=docs/linux-words.md
+
+# Files of tests alone, and of models, which are some.
 readonly TEST_FILES='/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+readonly MODEL_FILES='^crates/linux/src/.*(_models?|/models)\.rs$'
 
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
@@ -300,6 +306,19 @@ check_importers() {
     done
 }
 
+# Who reads a word, and what for, is to be found in one place.
+check_words() {
+    local cells sharing rows at name
+    mapfile -t cells < <(files "^$CELLS" | grep -vE "$TEST_FILES|$MODEL_FILES")
+    mapfile -t sharing < <(files "$SHARING" | grep -vE "$TEST_FILES|$MODEL_FILES")
+    [ "${#sharing[@]}" -gt 0 ] || return 0
+    rows="$(sed -nE 's/^\| ([^|]*) \|.*/\1/p' "$WORDS_PAGE" 2>/dev/null)"
+    awk -v cells="$CELLS" -f "$SCRIPTS/not-tests.awk" -f "$SCRIPTS/words.awk" "${cells[@]}" "${cells[@]}" "${sharing[@]}" | sort -u |
+        while read -r at name; do
+            grep -qE "\`([a-z_]+\.)*$name\`" <<<"$rows" || echo "$at: threads share $name, which has no row"
+        done | report "say who writes and reads it, in what order and why, in $WORDS_PAGE"
+}
+
 # Every dependency has its reason in the decision record.
 check_reasons() {
     local record=docs/adr/0002-dependencies.md name line
@@ -363,6 +382,7 @@ output="$(
     check_rooms
     check_module_cycles
     check_importers
+    check_words
     check_reasons
     check_printing
     check_links

@@ -2,11 +2,11 @@
 
 use super::Tracer;
 use super::evidence::Evidence;
-use super::tracer::Flag;
 use crate::account::{Account, Closing, Judge, Rules, TaskFacts};
 use crate::cpu::Cpu;
 use crate::notes::NoteReader;
 use crate::sys::clock::{is_steal_reported, monotonic_nanos};
+use crate::words::Flag;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;

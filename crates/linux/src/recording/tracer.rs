@@ -1,24 +1,11 @@
 //! The side of a thread that records.
 
+use crate::words::Flag;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant};
 use vestal_trace::ring::Producer;
 use vestal_trace::{Edge, Mechanism, Record, Sink, What};
-
-/// Raised while a thread may write records of an instant that has passed. Alone on its cache line.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(super) struct Flag(AtomicBool);
-
-impl Flag {
-    /// Whether it is up. What its thread reads from the clock after it was seen to be down is later
-    /// than what this thread read before it looked.
-    pub(super) fn is_up(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
 
 /// Writes records to the ring of one thread; or nothing, if the run is not recorded.
 #[derive(Debug, Default)]
@@ -61,8 +48,7 @@ impl Tracer {
     #[inline]
     pub(crate) fn open(&self) {
         if let Some(Side::Ring { flag, .. }) = &self.0 {
-            // A full barrier: no later reading of the clock comes before it.
-            flag.0.swap(true, Ordering::SeqCst);
+            flag.raise();
         }
     }
 
@@ -70,7 +56,7 @@ impl Tracer {
     #[inline]
     pub(crate) fn close(&self) {
         if let Some(Side::Ring { flag, .. }) = &self.0 {
-            flag.0.store(false, Ordering::Release);
+            flag.lower();
         }
     }
 

@@ -23,6 +23,7 @@ mod claim;
 mod countdown;
 mod ends;
 mod entrance;
+mod flag;
 mod gate;
 #[cfg_attr(
     not(test),
@@ -62,6 +63,7 @@ pub(crate) use claim::{Claim, Claimed, Grant, Offer};
 pub(crate) use countdown::Countdown;
 pub(crate) use ends::Ends;
 pub(crate) use entrance::Entrance;
+pub(crate) use flag::Flag;
 pub(crate) use gate::{Gate, Passed, Ticket};
 pub(crate) use hold::{Hold, Left, Place};
 pub(crate) use host::Host;
