@@ -492,6 +492,7 @@ fn lists_of_sporadic_servers_sum_up_to_their_budgets() {
         assert!(row["longest"].as_u64() > Some(0), "{row}");
     }
     let said = vestal(&["replay", trace]).stdout;
-    let said_of = "lists of sporadic servers summed up to their budgets after each decision";
+    let said_of =
+        "lists of sporadic servers, as replayed, summed up to their budgets after each decision";
     assert!(said.contains(said_of), "{said}");
 }

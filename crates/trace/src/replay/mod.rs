@@ -9,8 +9,8 @@
 //! fact later than it happened, and any world a release that its scheduler had no room for (W8). Nothing is
 //! reported before it happens, whatever the header says.
 //!
-//! After each decision the list of each sporadic server is looked at as well: **S1** its replenishments, those at hand and those on their way back, sum up to the
-//! capacity in the present mode.
+//! After each decision the list of each sporadic server is looked at as well, that of the scheduler that replays, which has decided as the recorded one did: **S1** its
+//! replenishments, those at hand and those on their way back, sum up to the capacity in the present mode. No recording has the memory of the run.
 //!
 //! What a replay cannot find, because nothing depends on it:
 //!

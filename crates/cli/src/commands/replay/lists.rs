@@ -33,7 +33,7 @@ pub(super) fn page((rows, looked): (&[ServerList], u64)) -> String {
     match parts.is_empty() {
         true => String::new(),
         false => format!(
-            "lists of sporadic servers summed up to their budgets after each decision, {looked} looks; at the end {}\n",
+            "lists of sporadic servers, as replayed, summed up to their budgets after each decision, {looked} looks; at the end {}\n",
             parts.join("; ")
         ),
     }

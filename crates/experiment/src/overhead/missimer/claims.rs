@@ -207,9 +207,7 @@ fn at_each(what: &str, each: Vec<(String, Vec<Range>)>, (low, high): (f64, f64))
 fn never_else(what: &str, each: Vec<(String, Vec<Range>)>, bounds: (f64, f64)) -> Answer {
     let all = each.iter().flat_map(|(_, values)| values.iter().copied());
     let exceptions = all.clone().filter(|range| !range.lies_in(bounds)).count();
-    let most = all
-        .map(|range| range.high)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let most = all.map(|range| range.high).max_by(f64::total_cmp);
     let (verdict, numbers) = at_each(what, each, bounds);
     let verdict = match verdict {
         Verdict::Confirmed if exceptions > 0 => Verdict::NotDecided,
@@ -217,7 +215,7 @@ fn never_else(what: &str, each: Vec<(String, Vec<Range>)>, bounds: (f64, f64)) -
     };
     let numbers = format!(
         "{numbers}; {exceptions} values are outside, or may be, the most is {}",
-        number(most)
+        most.map_or_else(|| "-".to_owned(), number)
     );
     (verdict, numbers)
 }

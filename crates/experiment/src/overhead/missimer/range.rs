@@ -88,9 +88,15 @@ pub fn certain(ranges: &[Range], family: usize) -> Option<(f64, f64)> {
 /// The medians of their ends.
 #[must_use]
 pub fn median(ranges: &[Range]) -> Option<Range> {
-    let of = |end: fn(&Range) -> f64| Quartiles::of(ranges.iter().map(end).collect());
-    let (low, high) = (of(|range| range.low)?, of(|range| range.high)?);
-    Some(Range::of(low.median, high.median))
+    let of = |end: fn(&Range) -> f64| {
+        let mut values: Vec<f64> = ranges.iter().map(end).collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.get(values.len() / 2).copied()?;
+        let found = Quartiles::of(values)?.median;
+        // Between two that are infinite there is no other number.
+        Some(if found.is_nan() { middle } else { found })
+    };
+    Some(Range::of(of(|range| range.low)?, of(|range| range.high)?))
 }
 
 #[cfg(test)]
@@ -148,5 +154,8 @@ mod tests {
         assert_eq!(certain(&wide, 1), Some((from - 5.0, to + 7.0)));
         assert_eq!(median(&wide), Some(Range::of(0.5, 12.5)));
         assert_eq!(median(&[]), None);
+        let infinite = [Range::exactly(1.0), Range::POSITIVE, Range::POSITIVE];
+        assert_eq!(median(&infinite[1..]), Some(Range::POSITIVE));
+        assert_eq!(median(&infinite), Some(Range::POSITIVE));
     }
 }
