@@ -62,7 +62,7 @@ within() {
         /^part idle / { most = constant["idle"] }
         /^part burst / { most = constant["tick"] + constant["event"] * $3 }
         /^part insert / { most = constant["call"] + constant["step"] * $3 }
-        /^part switch-in / { most = constant["pick"] + constant["switch"] + constant["event"] * $3 }
+        /^part switch-in / { most = constant["switch"] + constant["step"] + constant["event"] * $3 }
         /^part / { if (!most || $4 > most) bad(); most = 0; seen++ }
         function bad() { print "  " $0 > "/dev/stderr"; failed = 1 }
         END { exit failed || seen == 0 }' "$1"
@@ -108,9 +108,9 @@ said="$(grows "$WORK/output/bench-control" '$name == "a"' due_most 2>&1)"
 verdict $? "a table that does not do as is said is found out"
 # One instruction more than each kind of call may take, a call of no kind, a constant that is too large, and none at all.
 constants="$(printf 'constant %s\n' 'idle 60' 'tick 400' 'event 400' 'pick 400' 'switch 400' 'call 400' 'step 40')"
-within <(printf '%s\n' "$constants" 'part idle 2 60' 'part burst 2 1200' 'part insert 2 480' 'part switch-in 2 1600')
+within <(printf '%s\n' "$constants" 'part idle 2 60' 'part burst 2 1200' 'part insert 2 480' 'part switch-in 2 1240')
 found=$?
-for bad in 'part idle 2 61' 'part burst 2 1201' 'part insert 2 481' 'part switch-in 2 1601' 'part other 2 1' 'constant other 401'; do
+for bad in 'part idle 2 61' 'part burst 2 1201' 'part insert 2 481' 'part switch-in 2 1241' 'part other 2 1' 'constant other 401'; do
     ! within <(printf '%s\n' "$constants" 'part idle 2 60' "$bad") 2>/dev/null || found=1
 done
 [ "$found" = 0 ] && ! within /dev/null && ! within <(echo 'part burst 2 1') 2>/dev/null

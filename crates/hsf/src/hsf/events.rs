@@ -134,7 +134,6 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// A polling server has no work: its budget is gone until the next replenishment.
     pub(super) fn discard(&mut self, server: ServerId) {
         if let Some(entry) = self.servers.get_mut(server.index()) {
-            F::on_event();
             self.pool.delete(&mut entry.vq, Event::depletion(server));
             self.deplete(server);
         }

@@ -70,8 +70,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 hsf.pool.elapse(&entry.sq, ticks);
             }
         });
-        let current = self.current;
-        if let Some(entry) = current.and_then(|server| self.servers.get_mut(server.index())) {
+        if let Some(entry) = self.servers.get_mut(self.current.index()) {
             self.pool.elapse(&entry.sq, ticks);
             self.pool.elapse(&entry.vq, ticks);
             entry.budget = entry.budget.saturating_sub(ticks);
@@ -89,7 +88,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             }
         }
         self.for_others_live(|hsf, server| handled |= hsf.synchronise(server, 0));
-        let Some(server) = self.current else {
+        let Some(server) = self.current() else {
             return handled;
         };
         handled |= self.synchronise(server, 0);
@@ -136,10 +135,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 earliest = hsf.sooner(earliest, &entry.sq);
             }
         });
-        let current = self
-            .current
-            .and_then(|server| self.servers.get(server.index()));
-        if let Some(entry) = current {
+        if let Some(entry) = self.servers.get(self.current.index()) {
             earliest = self.sooner(earliest, &entry.sq);
             earliest = self.sooner(earliest, &entry.vq);
         }

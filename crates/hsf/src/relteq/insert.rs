@@ -18,7 +18,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError`]; nothing has changed then.
     pub fn insert(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
-        self.insert_again(queue, &mut Pass::over(0), delay, event)
+        self.insert_after(queue, None, delay, event).map(|_| ())
     }
 
     /// The same for an event that was taken out in `pass`, on this queue. It is looked for from the one on that was
@@ -27,6 +27,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     ///
     /// # Errors
     /// [`InsertError`]; nothing has changed then.
+    #[inline]
     pub fn insert_again(
         &mut self,
         queue: &mut Queue,
@@ -34,10 +35,24 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         delay: u64,
         event: E,
     ) -> Result<(), InsertError> {
-        let (mut previous, mut rest) = match delay.checked_sub(pass.at) {
+        let (previous, rest) = match delay.checked_sub(pass.at) {
             Some(rest) if pass.place.is_some() => (pass.place, rest),
             Some(_) | None => (None, delay),
         };
+        pass.place = self.insert_after(queue, previous, rest, event)?;
+        pass.at = delay;
+        Ok(())
+    }
+
+    /// Inserts an event that expires `rest` ticks after a node, or after the queue's now. Where it is.
+    #[inline(never)]
+    fn insert_after(
+        &mut self,
+        queue: &mut Queue,
+        mut previous: Link,
+        mut rest: u64,
+        event: E,
+    ) -> Result<Link, InsertError> {
         let mut next = match self.node(previous) {
             Some(node) => node.next,
             None => queue.head,
@@ -68,8 +83,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             self.set_span(next, nearer);
         }
         self.link(queue, previous, first);
-        (pass.place, pass.at) = (inserted, delay);
-        Ok(())
+        Ok(inserted)
     }
 
     /// Nodes for an event that is farther away from the one before it than a node can store: the run of dummies before it, unless one

@@ -98,6 +98,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError::Full`], [`InsertError::TooFar`] if there are more dummies than can be counted; nothing
     /// has changed then.
+    #[inline]
     pub fn grow(&mut self, queue: &mut Queue, ticks: u32) -> Result<(), InsertError> {
         let head = queue.head;
         let Some(node) = self.node_mut(head) else {
