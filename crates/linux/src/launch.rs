@@ -64,7 +64,7 @@ pub(crate) type SharedCpu = Arc<Cpu>;
 #[cfg(feature = "real")]
 pub(crate) fn bare(blocks: Vec<(CpuId, crate::sys::Processor, Tasks, Terms)>) -> Vec<SharedCpu> {
     const NOTES: usize = 1 << 14;
-    let run = Arc::new(Run::new(&Config::new()));
+    let run = Arc::new(Run::new(&Config::new(), None));
     let bare = |(id, processor, tasks, terms)| {
         let mut cpu = Cpu::new(&run, tasks, processor, terms);
         cpu.id = id;

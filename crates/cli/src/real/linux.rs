@@ -44,16 +44,9 @@ fn check_clusters(session: &Session, is_managed: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Runs a session on this machine.
-pub(crate) fn execute(
-    session: &Session,
-    settings: &Settings,
-    traces: &[PathBuf],
-    output: &Output,
-) -> Result<RealRun, Failure> {
-    // What the policy has against the set, its options or this dispatch is said here, in its own words.
-    let what = format!("run {}", shown(&session.file));
-    let refused = |refusal| Failure::refused(what.as_str(), refusal);
+/// What the policy has against the set, its options or this dispatch, in its own words, and what this machine has.
+fn check(session: &Session, settings: &Settings, is_managed: bool) -> Result<(), Failure> {
+    let refused = |refusal| Failure::refused(format!("run {}", shown(&session.file)), refusal);
     cpus::check_entries(session, settings)?;
     if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
@@ -61,10 +54,21 @@ pub(crate) fn execute(
     cpus::check_observed(session, settings)?;
     pace::check(settings)?;
     frames::check(session, settings)?;
-    let is_managed = dispatch(session, settings) == Dispatch::Managed;
     check_clusters(session, is_managed).map_err(refused)?;
     periods::check(session)?;
-    memory::check(session)?;
+    memory::check(session)
+}
+
+/// Runs a session on this machine.
+pub(crate) fn execute(
+    session: &Session,
+    settings: &Settings,
+    traces: &[PathBuf],
+    output: &Output,
+) -> Result<RealRun, Failure> {
+    let what = format!("run {}", shown(&session.file));
+    let is_managed = dispatch(session, settings) == Dispatch::Managed;
+    check(session, settings, is_managed)?;
     let devices = Devices::new(session, settings)?;
     // From here on there may be files that a stop must not leave behind. As long as nothing runs it ends the process, also
     // while arrays are filled, and while nobody reads a trace.

@@ -226,7 +226,7 @@ pub(super) type Wrong = String;
 impl<'a> World<'a> {
     pub(super) fn new(system: &'a System) -> Self {
         let one = system.seed.is_multiple_of(4).then(Arc::default);
-        let run = Arc::new(Run::new(&Config::new()));
+        let run = Arc::new(Run::new(&Config::new(), None));
         run.epoch.set(EPOCH);
         run.end.set(u64::MAX);
         scripted::begin(system.tasks.len());
