@@ -165,7 +165,7 @@ const CONSTANTS: [(&str, &str); 9] = [
     ("tick", "tick, with its handler"),
     (
         "event",
-        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; wake-up that a waiting server leaves or takes back; polling server that is asked for work when its budget has come, or that has none any more",
+        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more, and waits, with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come",
     ),
     (
         "pick",

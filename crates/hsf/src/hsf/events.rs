@@ -86,6 +86,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// Has the next job of a periodic task arrive one period from its queue's now on.
+    #[inline]
     pub(super) fn insert_arrival(&mut self, task: TaskId, pass: &mut Pass) {
         if let Some(entry) = self.tasks.get(task.index())
             && let Some(server) = self.servers.get_mut(entry.server.index())

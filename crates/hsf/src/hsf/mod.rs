@@ -39,7 +39,7 @@
 //!      +---- replenishment (7) ---+                          |
 //!      +---- wake-up, or a task becomes ready (5) -----------+
 //! ```
-//! (1) [`Hsf::create_server`]; (2), (3) `switch`; (4) `leave_without_work`, where an
+//! (1) [`Hsf::create_server`]; (2), (3) `switch`; (4) `leave`, where an
 //! idling server goes on; (5) `wake_up`, `make_ready`; (6) `deplete`; (7) `replenish`; (8) `poll`: a polling
 //! server that has no work when its budget comes is depleted at once, whether it is active or not.
 //! These are the paper's Figures 3 and 4 and its section 3.2.4.
@@ -83,7 +83,7 @@
 //! |---|---|
 //! | a node; a server has up to 8, a task up to 4 | 12, with ticks of 32 bits 16 |
 //! | a server, a task | 24, 32 |
-//! | six servers with six tasks each, all queues included | 3648, with ticks of 32 bits 4424 |
+//! | six servers with six tasks each, all queues included | 3640, with ticks of 32 bits 4416 |
 //!
 //! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
 //! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the

@@ -13,42 +13,52 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub fn schedule(&mut self) -> Pick {
         // Who goes on changes no queue. Before the first call no timer is known.
         let unarmed = self.earliest == F::Tick::ZERO;
-        let changes = unarmed || F::POLLING && self.to_poll || !self.has_work();
+        let mut works = self.has_work();
+        let mut changes = unarmed || F::POLLING && self.to_poll || !works;
         if changes {
             self.settle();
             if F::POLLING && core::mem::take(&mut self.to_poll) {
                 self.poll();
+                works = self.has_work();
             }
-            self.leave_without_work();
+            if !works {
+                self.leave();
+            }
         }
-        let mut highest = self.highest_ready_server();
+        let highest = self.highest_ready_server();
         if highest == self.current {
             self.resume();
-            if changes {
-                self.rearm();
+        } else {
+            if !changes {
+                self.settle();
             }
-            return self.picked();
+            self.switch_to(highest);
+            changes = true;
         }
-        if !changes {
-            self.settle();
+        if changes {
+            self.rearm_at_once();
         }
+        self.picked()
+    }
+
+    /// Switches to a server, and from one that is found to have no work to the next.
+    #[inline]
+    fn switch_to(&mut self, mut highest: Active) {
         if self.current == Active::NONE {
             has_room(self.pool.push_dummy(&mut self.stopwatch));
         }
         let mut rounds = self.server_count;
         loop {
-            self.switch(highest);
+            let works = self.switch(highest);
             // What it was brought up to date with made nobody else ready. Each round but the last finds a ready server without work, which
             // then is ready no longer.
-            if rounds == 0 || self.has_work() {
+            if works || rounds == 0 {
                 break;
             }
             rounds = rounds.wrapping_sub(1);
-            self.leave_without_work();
+            self.leave();
             highest = self.highest_ready_server();
         }
-        self.rearm();
-        self.picked()
     }
 
     /// An active server that was depleted and replenished since the last call, against the rules, goes on.
@@ -87,16 +97,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     #[inline(never)]
     fn highest_ready_server(&self) -> Active {
         // By hand: of iterators that compare tuples each step takes three times as many instructions. No priority is as low as the first.
-        let (mut highest, mut urgency) = (Active::NONE, 0x100_u16);
+        let (mut highest, mut urgency) = (Active::NONE, 0x100_u32);
         for (server, entry) in self.server_ids().zip(&self.servers) {
             let may_run = matches!(entry.state, State::Ready | State::Running);
-            if may_run && u16::from(entry.priority) < urgency {
+            if may_run && u32::from(entry.priority) < urgency {
                 (highest, urgency) = (Active::of(server), entry.priority.into());
             }
         }
         highest
     }
 
+    #[inline]
     fn picked(&self) -> Pick {
         let entry = self.servers.get(self.current.index());
         let task = entry.and_then(|entry| self.highest_ready_task(entry));

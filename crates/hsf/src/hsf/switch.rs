@@ -15,8 +15,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
 {
     /// Has another server be the active one, or none: brings its sq up to date and lets both of its queues count down. Those of the active one rest; if it goes
-    /// for want of work it leaves a wake-up.
-    pub(super) fn switch(&mut self, next: Active) {
+    /// for want of work it leaves a wake-up. Whether nothing says that the next one has to leave at once.
+    pub(super) fn switch(&mut self, next: Active) -> bool {
         let (from, to) = (self.current(), next.server());
         self.current = next;
         let rests = from.filter(|&server| !self.is_always_live(server));
@@ -43,11 +43,17 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if let Some(server) = to
             && let Some(entry) = self.servers.get_mut(server.index())
         {
+            let ready = entry.ready;
             Self::enter(server, entry, State::Running);
             if rested.is_some() {
                 self.synchronise(server, elapsed);
             }
+            // No event makes fewer of its tasks ready.
+            if ready > 0 {
+                return true;
+            }
         }
+        self.has_work()
     }
 
     /// Whether nothing says that the active server, if there is one, has to leave.
@@ -56,23 +62,19 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         entry.is_none_or(Server::has_work::<F>)
     }
 
-    /// The active server is ready no longer if it has nothing to do and its kind says so.
-    pub(super) fn leave_without_work(&mut self) {
+    /// The active server, which has no work, is ready no longer.
+    pub(super) fn leave(&mut self) {
         let Some(server) = self.current() else {
             return;
         };
         let Some(entry) = self.servers.get_mut(server.index()) else {
             return;
         };
-        if entry.has_work::<F>() {
-            return;
-        }
+        F::on_event();
         match entry.kind {
             Kind::Deferrable => Self::enter(server, entry, State::Waiting),
-            Kind::Polling => {
-                F::on_event();
-                self.discard(server);
-            }
+            Kind::Polling => self.discard(server),
+            // It always has work.
             Kind::Idling => {}
         }
     }
@@ -107,6 +109,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let state = self.servers.get(server.index()).map(|entry| entry.state);
         if F::WAKE_UPS && F::DEFERRABLE && state == Some(State::Waiting) {
             self.take_back_wake_up(server);
+            F::on_event();
             self.insert_wake_up(server);
         }
     }
@@ -121,7 +124,6 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if let Some(entry) = self.servers.get(server.index())
             && let Some((at, _)) = self.pool.first(&entry.sq)
         {
-            F::on_event();
             has_room(
                 self.pool
                     .insert(&mut self.system, at, Event::wake_up(server)),

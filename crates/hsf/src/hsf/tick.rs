@@ -61,10 +61,6 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.since = F::Tick::ZERO;
         self.now = self.now.wrapping_add(ticks.into());
         self.pool.elapse(&self.system, ticks);
-        // Without inactive servers the stopwatch need not run.
-        if !self.stopwatch.is_empty() {
-            has_room(self.pool.grow(&mut self.stopwatch, ticks));
-        }
         self.for_others_live(|hsf, server| {
             if let Some(entry) = hsf.servers.get(server.index()) {
                 hsf.pool.elapse(&entry.sq, ticks);
@@ -74,6 +70,10 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             self.pool.elapse(&entry.sq, ticks);
             self.pool.elapse(&entry.vq, ticks);
             entry.budget = entry.budget.saturating_sub(ticks);
+        }
+        // Without inactive servers it need not run. What may have to be called comes last: nothing has to be saved for that.
+        if !self.stopwatch.is_empty() {
+            has_room(self.pool.grow(&mut self.stopwatch, ticks));
         }
     }
 
@@ -128,7 +128,14 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// Finds the earliest head of the active queues, which are settled.
+    #[inline(never)]
     pub(super) fn rearm(&mut self) {
+        self.rearm_at_once();
+    }
+
+    /// The same without a call, where that pays.
+    #[inline]
+    pub(super) fn rearm_at_once(&mut self) {
         let mut earliest = self.sooner(F::Tick::MAX, &self.system);
         self.for_others_live(|hsf, server| {
             if let Some(entry) = hsf.servers.get(server.index()) {

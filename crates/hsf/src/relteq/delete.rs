@@ -4,9 +4,10 @@ use super::Tick;
 use super::node::{Entry, Link};
 use super::pool::{InsertError, Pool, Queue};
 
-/// An event that was found: its node, the one before it, and when it expires, from the queue's now on.
+/// An event that was found: its node, the one before it, whether that is a run of dummies, and when the event expires, from the queue's now on.
 struct Place {
     previous: Link,
+    after_run: bool,
     link: Link,
     at: u64,
 }
@@ -32,7 +33,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             self.link(queue, place.previous, next);
             self.give_back(place.link);
         } else {
-            self.take_out(queue, &place);
+            self.take_out(queue, [place.previous, place.link]);
         }
         Some(place.at)
     }
@@ -41,22 +42,28 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     #[inline]
     fn seek(&self, queue: &Queue, event: E) -> Option<Place> {
         let (mut previous, mut link, mut at) = (None, queue.head, 0_u64);
+        let mut after_run = false;
         loop {
             let node = self.node(link)?;
             // Nothing ever expires more than 2^64 ticks from now on.
             at = at.wrapping_add(node.span());
             if node.entry == Entry::Event(event) {
-                return Some(Place { previous, link, at });
+                return Some(Place {
+                    previous,
+                    after_run,
+                    link,
+                    at,
+                });
             }
             T::on_pass();
-            (previous, link) = (link, node.next);
+            (previous, after_run, link) = (link, node.is_run(), node.next);
         }
     }
 
     /// The node behind an event carries the event's time from now on, where it can, or none is there; says whether it was so simple.
     #[inline]
     fn hand_over(&mut self, place: &Place, next: Link) -> bool {
-        let after_run = self.is_run(place.previous);
+        let after_run = place.after_run;
         let time = self.node(place.link).map_or(0, |node| node.time.get());
         let Some(behind) = self.node_mut(next) else {
             return !after_run;
@@ -74,8 +81,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Where it is not so simple.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, queue: &mut Queue, place: &Place) {
-        let &Place { previous, link, .. } = place;
+    fn take_out(&mut self, queue: &mut Queue, [previous, link]: [Link; 2]) {
         T::on_detour();
         let Some(node) = self.node(link) else {
             return;
@@ -137,7 +143,8 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     ///
     /// # Errors
     /// [`InsertError::Full`] if another node would be needed and none is left; nothing has changed then.
-    #[inline]
+    // It has one caller, whose switches it makes up a good part of.
+    #[inline(always)]
     pub fn exchange(
         &mut self,
         queue: &mut Queue,
@@ -154,7 +161,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 if self.unused() == 0 {
                     return Err(InsertError::Full);
                 }
-                self.take_out(queue, &place);
+                self.take_out(queue, [place.previous, place.link]);
                 self.push_front(queue, new)?;
                 return Ok(Some(place.at));
             }

@@ -4,7 +4,7 @@
 //! | | for each |
 //! |---|---|
 //! | [`TICK`] | tick, with its handler; of it the scheduler takes at most [`IDLE`] where no event is due |
-//! | [`EVENT`] | timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; wake-up that a waiting server leaves or takes back; polling server that is asked for work when its budget has come, or that has none any more |
+//! | [`EVENT`] | timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more, and waits, with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come |
 //! | [`PICK`] | choice of who executes that leaves the active server as it is, with the contexts of tasks |
 //! | [`SWITCH`] | choice of who executes that switches the active server to another or to none, with the contexts of tasks: all of it. Where a server finds no work when it is switched in, and the next one is, each of both |
 //! | [`INTERRUPT`] | interrupt that releases a job or has a task go on |

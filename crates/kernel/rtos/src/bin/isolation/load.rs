@@ -2,9 +2,7 @@
 //! tasks that wait for time, for budget, for semaphores and for others.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use vestal_hsf::{
-    Error, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId,
-};
+use vestal_hsf::{Error, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId};
 use vestal_kernel::{Kernel, Run, TASKS, World, run, task};
 
 pub(crate) const SERVERS: usize = 6;
@@ -36,7 +34,7 @@ const KINDS: [Option<Kind>; 4] = [
     Some(Kind::Idling),
     None,
 ];
-const SIZES: [(u8, u8); 6] = [(1, 2), (2, 2), (2, 6), (3, 3), (6, 2), (6, 6)];
+const SIZES: [(u8, u8); 7] = [(1, 2), (2, 2), (2, 6), (3, 3), (6, 1), (6, 2), (6, 6)];
 const ORDERS: [LocalOrder; 2] = [LocalOrder::FixedPriority, LocalOrder::EarliestDeadline];
 const PROGRAMS: [fn(TaskId); 2] = [delays, waits];
 

@@ -293,7 +293,8 @@ fn of_interrupts(share: u32) -> Counts {
     let twice = interrupts.saturating_mul(2);
     Counts {
         ticks: 0,
-        events: 0,
+        // Its server has no work any more.
+        events: interrupts,
         picks: 0,
         // One when it comes, and one when its job ends.
         switches: twice,
@@ -304,13 +305,12 @@ fn of_interrupts(share: u32) -> Counts {
     }
 }
 
-/// Three jobs that arrive at each tenth tick, and the wake-up for them, which is left and handled.
+/// Three jobs that arrive at each tenth tick, the wake-up for them, and that its server has no work any more.
 const OF_PERIODS: Counts = {
     let times = TICKS / 10;
     Counts {
         ticks: times,
-        // And one wake-up that is left at the start.
-        events: 5 * times + 1,
+        events: 5 * times,
         // When they arrive and when the last one ends there is a switch, and a pick without when each of the others does.
         picks: 2 * times,
         switches: 2 * times,
@@ -341,7 +341,8 @@ const OF_BUDGETS: Counts = {
     let times = TICKS / PERIOD;
     Counts {
         ticks: times,
-        events: times,
+        // A victim that is alone has one, too: the urgent server has no work at the start.
+        events: times - 1,
         picks: 0,
         switches: 2 * times,
         interrupts: 1,
