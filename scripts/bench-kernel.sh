@@ -62,7 +62,7 @@ within() {
         /^part idle / { most = constant["idle"] }
         /^part burst / { most = constant["tick"] + constant["event"] * $3 }
         /^part insert / { most = constant["call"] + constant["step"] * $3 }
-        /^part switch-in / { most = constant["pick"] + constant["switch"] + constant["event"] * $3 }
+        /^part switch-in / { most = constant["switch"] + constant["step"] + constant["event"] * ($3 + 1) }
         /^part / { if (!most || $4 > most) bad(); most = 0; seen++ }
         function bad() { print "  " $0 > "/dev/stderr"; failed = 1 }
         END { exit failed || seen == 0 }' "$1"
@@ -71,7 +71,7 @@ within() {
 # twice BOARD TABLE LINES [IMAGE]: the same bytes twice, and so many lines, in $WORK/output.
 twice() {
     local output="$WORK/output/bench-$1-$2" image="$WORK/$1/${4:-bench}"
-    runs "$1" "$image" "$2" >"$output" && runs "$1" "$image" "$2" >"$output.again" &&
+    runs_twice "$1" "$image" "$2" "$output" "$output.again" &&
         cmp "$output" "$output.again" && [ "$(wc -l <"$output")" = "$3" ]
 }
 
@@ -108,9 +108,9 @@ said="$(grows "$WORK/output/bench-control" '$name == "a"' due_most 2>&1)"
 verdict $? "a table that does not do as is said is found out"
 # One instruction more than each kind of call may take, a call of no kind, a constant that is too large, and none at all.
 constants="$(printf 'constant %s\n' 'idle 60' 'tick 400' 'event 400' 'pick 400' 'switch 400' 'call 400' 'step 40')"
-within <(printf '%s\n' "$constants" 'part idle 2 60' 'part burst 2 1200' 'part insert 2 480' 'part switch-in 2 1600')
+within <(printf '%s\n' "$constants" 'part idle 2 60' 'part burst 2 1200' 'part insert 2 480' 'part switch-in 2 1640')
 found=$?
-for bad in 'part idle 2 61' 'part burst 2 1201' 'part insert 2 481' 'part switch-in 2 1601' 'part other 2 1' 'constant other 401'; do
+for bad in 'part idle 2 61' 'part burst 2 1201' 'part insert 2 481' 'part switch-in 2 1641' 'part other 2 1' 'constant other 401'; do
     ! within <(printf '%s\n' "$constants" 'part idle 2 60' "$bad") 2>/dev/null || found=1
 done
 [ "$found" = 0 ] && ! within /dev/null && ! within <(echo 'part burst 2 1') 2>/dev/null

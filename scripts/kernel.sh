@@ -1,6 +1,6 @@
 # What the scripts about the kernel on bare metal share; sourced after lib.sh, never run.
 #
-# Sets WORK, CRATE and the boards, and defines `verdict`, `cargo_for`, `images`, `emulator` and `runs`.
+# Sets WORK, CRATE and the boards, and defines `verdict`, `cargo_for`, `images`, `emulator`, `runs` and `runs_twice`.
 # shellcheck shell=bash
 
 readonly CRATE=crates/kernel/rtos
@@ -74,4 +74,14 @@ runs() {
     read -ra words <<<"$(emulator "$1" "$2")"
     words[-1]+=",arg=$3"
     "${words[@]}" </dev/null
+}
+
+# runs_twice BOARD IMAGE ARGUMENT OUTPUT OTHER-OUTPUT: two runs beside each other, which do not notice; whether both end well.
+runs_twice() {
+    local other again
+    runs "$1" "$2" "$3" >"$5" &
+    other=$!
+    runs "$1" "$2" "$3" >"$4"
+    again=$?
+    wait "$other" && [ "$again" = 0 ]
 }

@@ -78,6 +78,8 @@ pub struct Bounded {
     pub number: u64,
     /// The most that one took.
     pub most: u64,
+    /// The most of those without events, detours and second switches, but for the nodes they passed.
+    pub plain: u64,
     /// What the fullest took of what it may take, in percent, rounded up.
     pub fullest: u64,
     /// Instructions of that one, and its events, switches, passed nodes and detours.
@@ -207,17 +209,18 @@ impl Board {
         rows.find(|row| (row.servers, row.tasks) == (servers, tasks) && row.scheduler == scheduler)
     }
 
-    /// `systems 96`, or `pick 14380 2924 ...`.
+    /// `systems 96`, or `pick 14380 2924 390 ...`.
     fn read_bound(&mut self, line: &str) -> Option<()> {
         if let Some(number) = line.strip_prefix("systems ") {
             self.systems = Some(number.parse().ok()?);
             return Some(());
         }
-        let (what, [number, most, fullest, full @ ..]) = named_numbers::<8>(line)?;
+        let (what, [number, most, plain, fullest, full @ ..]) = named_numbers::<9>(line)?;
         self.calls.push(Bounded {
             what,
             number,
             most,
+            plain,
             fullest,
             full,
         });

@@ -272,7 +272,7 @@ fn each_claim_is_confirmed_refuted_and_left_open() {
 
 const TEXT: &str = "vestal-kernel-counts/1\nrustc rustc 1.0 (x)\nqemu QEMU 2\ncode 8000\ncode-idle 20\nboard one\nram 3640\nconstant pick 400\n\
     deferrable 1 2 idle 3 4 5 6 due 7 8 9 10 pick 11 12 13 14 change 15 16 17 18\npart burst 4 400\n\
-    bound systems 96\nbound pick 5 900 75 600 1 0 2 1\nloss periodic 7 8 1 2 3 4 5 6\n\
+    bound systems 96\nbound pick 5 900 380 75 600 1 0 2 1\nloss periodic 7 8 1 2 3 4 5 6\n\
     board two\nram 3640\nconstant pick 400\n";
 
 #[test]
@@ -302,6 +302,7 @@ fn what_was_counted_is_read() {
         what: "pick".to_owned(),
         number: 5,
         most: 900,
+        plain: 380,
         fullest: 75,
         full: [600, 1, 0, 2, 1],
     };

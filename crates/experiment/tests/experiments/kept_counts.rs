@@ -165,12 +165,15 @@ const CONSTANTS: [(&str, &str); 9] = [
     ("tick", "tick, with its handler"),
     (
         "event",
-        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; wake-up that a waiting server leaves or takes back; and budget that is discarded",
+        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more, and waits, with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come",
     ),
-    ("pick", "pick"),
+    (
+        "pick",
+        "choice of who executes that leaves the active server as it is, with the contexts of tasks",
+    ),
     (
         "switch",
-        "switch of the active server to another or to none, with the contexts; and polling server whose budget comes",
+        "choice of who executes that switches the active server to another or to none, with the contexts of tasks: all of it",
     ),
     (
         "interrupt",
@@ -182,7 +185,7 @@ const CONSTANTS: [(&str, &str); 9] = [
     ),
     (
         "step",
-        "node of a queue that is passed in search of an event, or of the place for one",
+        "node of a queue that is passed in search of an event, or of the place for one; task that is passed in search of the one to execute",
     ),
     (
         "detour",
@@ -217,7 +220,7 @@ fn of_calls(counts: &Counts) -> String {
     assert!(systems.windows(2).all(|two| two[0] == two[1]));
     let mut text = format!(
         "\nOf {} systems, on the Cortex-M3 and on riscv32:\n\n\
-         | the scheduler alone | number | most | the fullest, in percent of its bound | that one: instructions; events, switches, passed nodes, detours |\n|---|---|---|---|---|\n",
+         | the scheduler alone | number | most | of those without events, detours and second switches, but for passed nodes, most | the fullest, in percent of its bound | that one: instructions; events, switches, passed nodes, detours |\n|---|---|---|---|---|---|\n",
         systems[0]
     );
     for (what, words) in CALLS {
@@ -235,9 +238,10 @@ fn of_calls(counts: &Counts) -> String {
         let full: Vec<String> = full.collect();
         let _ = writeln!(
             text,
-            "| {words} | {} | {} | {} | {} |",
+            "| {words} | {} | {} | {} | {} | {} |",
             both(counts, |board| of(board).number),
             both(counts, |board| of(board).most),
+            both(counts, |board| of(board).plain),
             both(counts, |board| of(board).fullest),
             full.join(" and ")
         );

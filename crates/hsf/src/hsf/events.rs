@@ -86,6 +86,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// Has the next job of a periodic task arrive one period from its queue's now on.
+    #[inline]
     pub(super) fn insert_arrival(&mut self, task: TaskId, pass: &mut Pass) {
         if let Some(entry) = self.tasks.get(task.index())
             && let Some(server) = self.servers.get_mut(entry.server.index())
@@ -134,7 +135,6 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// A polling server has no work: its budget is gone until the next replenishment.
     pub(super) fn discard(&mut self, server: ServerId) {
         if let Some(entry) = self.servers.get_mut(server.index()) {
-            F::on_event();
             self.pool.delete(&mut entry.vq, Event::depletion(server));
             self.deplete(server);
         }

@@ -24,9 +24,9 @@ pub trait Features: fmt::Debug {
         let _ = (server, from, to);
     }
 
-    /// A timed event is handled, when it expires or when its server is switched in, or a waiting server leaves a wake-up or takes it
-    /// back, or a budget is discarded: what bounds on a tick and on a
-    /// pick are linear in. Does nothing unless overridden.
+    /// A timed event is handled, when it expires or when its server is switched in; or the active server has no work any more, and waits or discards its budget; or
+    /// a waiting server's wake-up is taken back or inserted anew, or a polling server's budget has come and it is asked for work: what bounds on a tick and on a pick
+    /// are linear in. Does nothing unless overridden.
     fn on_event() {}
 }
 

@@ -46,6 +46,35 @@ impl TaskId {
     }
 }
 
+/// The active server or none, in one byte: its number and 1, as there are at most 255 servers. None is 0, so that a system that has just been made is all zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Active(u8);
+
+impl Active {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) const fn of(server: ServerId) -> Self {
+        Self(server.0.wrapping_add(1))
+    }
+
+    /// Where it is among the servers; behind all of them if there is none.
+    pub(super) const fn index(self) -> usize {
+        (self.0 as usize).wrapping_sub(1)
+    }
+
+    pub(super) const fn server(self) -> Option<ServerId> {
+        match self.0.checked_sub(1) {
+            Some(number) => Some(ServerId(number)),
+            None => None,
+        }
+    }
+
+    /// Whether it is that one.
+    pub(super) const fn is(self, server: ServerId) -> bool {
+        self.0 == Self::of(server).0
+    }
+}
+
 /// What the processor does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pick {

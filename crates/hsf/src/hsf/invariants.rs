@@ -13,7 +13,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub fn check_invariants(&self) -> bool {
         let queues = self.pool.is_consistent(&self.system, false)
             && self.pool.is_consistent(&self.stopwatch, true);
-        let current = self.current.and_then(|id| self.servers.get(id.index()));
+        let current = self.servers.get(self.current.index());
         let running = match current {
             Some(entry) => entry.state == State::Running,
             None => true,
@@ -55,7 +55,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub fn active_queues(&self) -> usize {
         let live = self.server_ids().filter(|&server| self.is_live(server));
         live.count()
-            .saturating_add(self.current.is_some().into())
+            .saturating_add(self.current().is_some().into())
             .saturating_add(2)
     }
 
@@ -69,7 +69,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let budget = server.budget <= server.capacity
             && depletion.unwrap_or(0) == u64::from(server.budget)
             && (server.state == State::Depleted) == (server.budget == 0);
-        let running = (server.state == State::Running) == (self.current == Some(id));
+        let running = (server.state == State::Running) == self.current.is(id);
         let stopwatch = self.pool.remaining(&self.stopwatch, Event::switch_out(id));
         let wake_up = self.pool.remaining(&self.system, Event::wake_up(id));
         let wakes = F::WAKE_UPS && server.state == State::Waiting && !server.sq.is_empty();
@@ -95,6 +95,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
 #[cfg(test)]
 mod tests {
+    use super::super::ids::Active;
     use super::super::{Everything, Kind, LocalOrder, Pick, Queue, ServerSpec, TaskId, nodes};
     use super::*;
 
@@ -131,7 +132,7 @@ mod tests {
             |hsf| hsf.servers[1].state = State::Ready,
             |hsf| hsf.servers[2].state = State::Running,
             |hsf| hsf.servers[2].state = State::Depleted,
-            |hsf| hsf.current = None,
+            |hsf| hsf.current = Active::NONE,
             |hsf| hsf.servers[1].ready = 0,
             |hsf| hsf.stopwatch = Queue::new(),
             |hsf| hsf.system = Queue::new(),

@@ -39,7 +39,7 @@
 //!      +---- replenishment (7) ---+                          |
 //!      +---- wake-up, or a task becomes ready (5) -----------+
 //! ```
-//! (1) [`Hsf::create_server`]; (2), (3) `switch`; (4) `leave_without_work`, where an
+//! (1) [`Hsf::create_server`]; (2), (3) `switch`; (4) `leave`, where an
 //! idling server goes on; (5) `wake_up`, `make_ready`; (6) `deplete`; (7) `replenish`; (8) `poll`: a polling
 //! server that has no work when its budget comes is depleted at once, whether it is active or not.
 //! These are the paper's Figures 3 and 4 and its section 3.2.4.
@@ -83,7 +83,7 @@
 //! |---|---|
 //! | a node; a server has up to 8, a task up to 4 | 12, with ticks of 32 bits 16 |
 //! | a server, a task | 24, 32 |
-//! | six servers with six tasks each, all queues included | 3648, with ticks of 32 bits 4424 |
+//! | six servers with six tasks each, all queues included | 3640, with ticks of 32 bits 4416 |
 //!
 //! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
 //! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the
@@ -132,6 +132,7 @@ pub use task::TaskState;
 
 use crate::relteq::{InsertError, Pool, Queue, Tick};
 use events::Event;
+use ids::Active;
 use server::Server;
 use task::Task;
 
@@ -157,8 +158,7 @@ pub struct Hsf<F: Features, const SERVERS: usize, const TASKS: usize, const NODE
     tasks: [Task; TASKS],
     server_count: u8,
     task_count: u8,
-    /// The active server.
-    current: Option<ServerId>,
+    current: Active,
     /// Whether there is a server that [`Server::to_poll`] stands for.
     to_poll: bool,
     /// The instant of the last settling.
@@ -198,7 +198,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             tasks: [Task::NONE; TASKS],
             server_count: 0,
             task_count: 0,
-            current: None,
+            current: Active::NONE,
             to_poll: false,
             now: 0,
             since: F::Tick::ZERO,
@@ -215,7 +215,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.tasks.fill_with(|| Task::NONE);
         self.server_count = 0;
         self.task_count = 0;
-        self.current = None;
+        self.current = Active::NONE;
         self.to_poll = false;
         self.now = 0;
         self.since = F::Tick::ZERO;
@@ -231,7 +231,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// The active server.
     #[must_use]
     pub const fn current(&self) -> Option<ServerId> {
-        self.current
+        self.current.server()
     }
 
     /// What a server may still execute before its next replenishment, in ticks; 0 if there is no such server. O(1).
@@ -240,7 +240,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let Some(entry) = self.servers.get(server.index()) else {
             return 0;
         };
-        if self.current == Some(server) {
+        if self.current.is(server) {
             entry.budget.saturating_sub(self.since.get())
         } else {
             entry.budget
@@ -282,7 +282,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// Whether a server's sq is counting down.
     fn is_live(&self, server: ServerId) -> bool {
-        self.current == Some(server) || self.is_always_live(server)
+        self.current.is(server) || self.is_always_live(server)
     }
 
     /// Without wake-ups the queues of deferrable servers never rest.
@@ -296,7 +296,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     fn for_others_live(&mut self, mut visit: impl FnMut(&mut Self, ServerId)) {
         if F::DEFERRABLE && !F::WAKE_UPS {
             for server in self.server_ids() {
-                if self.current != Some(server) && self.is_always_live(server) {
+                if !self.current.is(server) && self.is_always_live(server) {
                     visit(self, server);
                 }
             }

@@ -1,6 +1,8 @@
 //! The two-level scheduler.
 
-use super::{Features, Hsf, Kind, LocalOrder, Pick, ServerId, State, TaskId, TaskState, has_room};
+use super::ids::Active;
+use super::server::Server;
+use super::{Features, Hsf, Kind, LocalOrder, Pick, State, TaskId, TaskState, has_room};
 use crate::relteq::Tick;
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
@@ -11,45 +13,57 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     pub fn schedule(&mut self) -> Pick {
         // Who goes on changes no queue. Before the first call no timer is known.
         let unarmed = self.earliest == F::Tick::ZERO;
-        let changes = unarmed || F::POLLING && self.to_poll || !self.has_work();
+        let mut works = self.has_work();
+        let mut changes = unarmed || F::POLLING && self.to_poll || !works;
         if changes {
             self.settle();
             if F::POLLING && core::mem::take(&mut self.to_poll) {
                 self.poll();
+                works = self.has_work();
             }
-            self.leave_without_work();
+            if !works {
+                self.leave();
+            }
         }
-        let mut highest = self.highest_ready_server();
+        let highest = self.highest_ready_server();
         if highest == self.current {
             self.resume();
-            if changes {
-                self.rearm();
+        } else {
+            if !changes {
+                self.settle();
             }
-            return self.picked();
+            self.switch_to(highest);
+            changes = true;
         }
-        self.settle();
-        if self.current.is_none() {
+        if changes {
+            self.rearm_at_once();
+        }
+        self.picked()
+    }
+
+    /// Switches to a server, and from one that is found to have no work to the next.
+    #[inline]
+    fn switch_to(&mut self, mut highest: Active) {
+        if self.current == Active::NONE {
             has_room(self.pool.push_dummy(&mut self.stopwatch));
         }
         let mut rounds = self.server_count;
         loop {
-            self.switch(highest);
+            let works = self.switch(highest);
             // What it was brought up to date with made nobody else ready. Each round but the last finds a ready server without work, which
             // then is ready no longer.
-            if rounds == 0 || self.has_work() {
+            if works || rounds == 0 {
                 break;
             }
             rounds = rounds.wrapping_sub(1);
-            self.leave_without_work();
+            self.leave();
             highest = self.highest_ready_server();
         }
-        self.rearm();
-        self.picked()
     }
 
     /// An active server that was depleted and replenished since the last call, against the rules, goes on.
     fn resume(&mut self) {
-        if let Some(server) = self.current
+        if let Some(server) = self.current()
             && let Some(entry) = self.servers.get_mut(server.index())
             && entry.state == State::Ready
         {
@@ -68,6 +82,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             if !core::mem::take(&mut entry.to_poll) {
                 continue;
             }
+            F::on_event();
             if entry.ready == 0 {
                 self.catch_up(server);
             }
@@ -80,31 +95,31 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
 
     /// O(servers).
     #[inline(never)]
-    fn highest_ready_server(&self) -> Option<ServerId> {
+    fn highest_ready_server(&self) -> Active {
         // By hand: of iterators that compare tuples each step takes three times as many instructions. No priority is as low as the first.
-        let (mut highest, mut urgency) = (None, 0x100_u16);
+        let (mut highest, mut urgency) = (Active::NONE, 0x100_u32);
         for (server, entry) in self.server_ids().zip(&self.servers) {
             let may_run = matches!(entry.state, State::Ready | State::Running);
-            if may_run && u16::from(entry.priority) < urgency {
-                (highest, urgency) = (Some(server), entry.priority.into());
+            if may_run && u32::from(entry.priority) < urgency {
+                (highest, urgency) = (Active::of(server), entry.priority.into());
             }
         }
         highest
     }
 
+    #[inline]
     fn picked(&self) -> Pick {
-        let Some(server) = self.current else {
-            return Pick::Idle;
-        };
-        match self.highest_ready_task(server) {
-            Some(task) => Pick::Task(task),
-            None => Pick::Idling(server),
+        let entry = self.servers.get(self.current.index());
+        let task = entry.and_then(|entry| self.highest_ready_task(entry));
+        match (task, self.current()) {
+            (Some(task), _) => Pick::Task(task),
+            (None, Some(server)) => Pick::Idling(server),
+            (None, None) => Pick::Idle,
         }
     }
 
     /// O(tasks of the server).
-    fn highest_ready_task(&self, server: ServerId) -> Option<TaskId> {
-        let entry = self.servers.get(server.index())?;
+    fn highest_ready_task(&self, entry: &Server) -> Option<TaskId> {
         if entry.ready == 0 {
             return None;
         }
@@ -121,6 +136,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                     (earliest, urgency) = (Some(id), task.due);
                 }
             }
+            F::Tick::on_pass();
             next = task.next;
         }
         earliest

@@ -8,15 +8,17 @@
 //! Where no server was switched out a dummy takes the growth instead, as in the paper's Figure 8.
 
 use super::events::Event;
+use super::ids::Active;
 use super::{Features, Hsf, Kind, Server, ServerId, State, has_room};
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
 {
     /// Has another server be the active one, or none: brings its sq up to date and lets both of its queues count down. Those of the active one rest; if it goes
-    /// for want of work it leaves a wake-up.
-    pub(super) fn switch(&mut self, to: Option<ServerId>) {
-        let from = self.current.take();
+    /// for want of work it leaves a wake-up. Whether nothing says that the next one has to leave at once.
+    pub(super) fn switch(&mut self, next: Active) -> bool {
+        let (from, to) = (self.current(), next.server());
+        self.current = next;
         let rests = from.filter(|&server| !self.is_always_live(server));
         let rested = to.filter(|&server| !self.is_always_live(server));
         let elapsed = match (rests, rested) {
@@ -31,44 +33,48 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         if let Some(server) = from
             && let Some(entry) = self.servers.get_mut(server.index())
         {
+            let has_events = !entry.sq.is_empty();
             match entry.state {
                 State::Running => Self::enter(server, entry, State::Ready),
-                State::Waiting => self.insert_wake_up(server),
-                State::Ready | State::Depleted => {}
+                State::Waiting if F::WAKE_UPS && has_events => self.insert_wake_up(server),
+                State::Waiting | State::Ready | State::Depleted => {}
             }
         }
         if let Some(server) = to
             && let Some(entry) = self.servers.get_mut(server.index())
         {
+            let ready = entry.ready;
             Self::enter(server, entry, State::Running);
             if rested.is_some() {
                 self.synchronise(server, elapsed);
             }
-            self.current = to;
+            // No event makes fewer of its tasks ready.
+            if ready > 0 {
+                return true;
+            }
         }
+        self.has_work()
     }
 
     /// Whether nothing says that the active server, if there is one, has to leave.
     pub(super) fn has_work(&self) -> bool {
-        let current = self.current;
-        let entry = current.and_then(|server| self.servers.get(server.index()));
+        let entry = self.servers.get(self.current.index());
         entry.is_none_or(Server::has_work::<F>)
     }
 
-    /// The active server is ready no longer if it has nothing to do and its kind says so.
-    pub(super) fn leave_without_work(&mut self) {
-        let Some(server) = self.current else {
+    /// The active server, which has no work, is ready no longer.
+    pub(super) fn leave(&mut self) {
+        let Some(server) = self.current() else {
             return;
         };
         let Some(entry) = self.servers.get_mut(server.index()) else {
             return;
         };
-        if entry.has_work::<F>() {
-            return;
-        }
+        F::on_event();
         match entry.kind {
             Kind::Deferrable => Self::enter(server, entry, State::Waiting),
             Kind::Polling => self.discard(server),
+            // It always has work.
             Kind::Idling => {}
         }
     }
@@ -85,7 +91,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     /// Inserts an event that expires `ticks` from now on into a server's sq.
     pub(super) fn insert_local(&mut self, server: ServerId, ticks: u32, event: Event) {
         // The active one is up to date, and does not wait.
-        let rests = self.current != Some(server);
+        let rests = !self.current.is(server);
         if rests {
             self.catch_up(server);
         }
@@ -103,6 +109,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let state = self.servers.get(server.index()).map(|entry| entry.state);
         if F::WAKE_UPS && F::DEFERRABLE && state == Some(State::Waiting) {
             self.take_back_wake_up(server);
+            F::on_event();
             self.insert_wake_up(server);
         }
     }
@@ -112,17 +119,15 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.pool.delete(&mut self.system, Event::wake_up(server));
     }
 
-    /// The same for one that has no wake-up yet, as it has just begun to wait.
+    /// The same for one that waits and has no wake-up yet.
     fn insert_wake_up(&mut self, server: ServerId) {
-        let Some(entry) = self.servers.get(server.index()) else {
-            return;
-        };
-        if F::WAKE_UPS && F::DEFERRABLE && entry.state == State::Waiting {
-            let wake_up = Event::wake_up(server);
-            if let Some((at, _)) = self.pool.first(&entry.sq) {
-                F::on_event();
-                has_room(self.pool.insert(&mut self.system, at, wake_up));
-            }
+        if let Some(entry) = self.servers.get(server.index())
+            && let Some((at, _)) = self.pool.first(&entry.sq)
+        {
+            has_room(
+                self.pool
+                    .insert(&mut self.system, at, Event::wake_up(server)),
+            );
         }
     }
 

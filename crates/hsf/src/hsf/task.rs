@@ -182,17 +182,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         };
         server.ready = server.ready.saturating_add(1);
         if F::DEFERRABLE && server.state == State::Waiting {
-            // Without an event it waits for there is none. What has passed is settled first: the run of dummies that takes a head's time over
-            // may begin with one that is nearer than that.
+            Self::enter(id, server, State::Ready);
+            // Without an event it waits for there is none.
             if F::WAKE_UPS && !server.sq.is_empty() {
-                self.settle();
-                self.take_back_wake_up(id);
-                self.rearm();
-            }
-            if let Some(server) = self.servers.get_mut(id.index()) {
-                Self::enter(id, server, State::Ready);
+                self.wakes_early(id);
             }
         }
+    }
+
+    /// A waiting server has been made ready. What has passed is settled before its wake-up is taken back: the run of dummies that takes a head's time over may begin with
+    /// one that is nearer than that.
+    #[inline(never)]
+    fn wakes_early(&mut self, server: ServerId) {
+        self.settle();
+        self.take_back_wake_up(server);
+        self.rearm();
     }
 
     fn leave_ready(&mut self, task: TaskId, to: TaskState) {

@@ -61,20 +61,19 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.since = F::Tick::ZERO;
         self.now = self.now.wrapping_add(ticks.into());
         self.pool.elapse(&self.system, ticks);
-        // Without inactive servers the stopwatch need not run.
-        if !self.stopwatch.is_empty() {
-            has_room(self.pool.grow(&mut self.stopwatch, ticks));
-        }
         self.for_others_live(|hsf, server| {
             if let Some(entry) = hsf.servers.get(server.index()) {
                 hsf.pool.elapse(&entry.sq, ticks);
             }
         });
-        let current = self.current;
-        if let Some(entry) = current.and_then(|server| self.servers.get_mut(server.index())) {
+        if let Some(entry) = self.servers.get_mut(self.current.index()) {
             self.pool.elapse(&entry.sq, ticks);
             self.pool.elapse(&entry.vq, ticks);
             entry.budget = entry.budget.saturating_sub(ticks);
+        }
+        // Without inactive servers it need not run. What may have to be called comes last: nothing has to be saved for that.
+        if !self.stopwatch.is_empty() {
+            has_room(self.pool.grow(&mut self.stopwatch, ticks));
         }
     }
 
@@ -89,7 +88,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             }
         }
         self.for_others_live(|hsf, server| handled |= hsf.synchronise(server, 0));
-        let Some(server) = self.current else {
+        let Some(server) = self.current() else {
             return handled;
         };
         handled |= self.synchronise(server, 0);
@@ -129,17 +128,21 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// Finds the earliest head of the active queues, which are settled.
+    #[inline(never)]
     pub(super) fn rearm(&mut self) {
+        self.rearm_at_once();
+    }
+
+    /// The same without a call, where that pays.
+    #[inline]
+    pub(super) fn rearm_at_once(&mut self) {
         let mut earliest = self.sooner(F::Tick::MAX, &self.system);
         self.for_others_live(|hsf, server| {
             if let Some(entry) = hsf.servers.get(server.index()) {
                 earliest = hsf.sooner(earliest, &entry.sq);
             }
         });
-        let current = self
-            .current
-            .and_then(|server| self.servers.get(server.index()));
-        if let Some(entry) = current {
+        if let Some(entry) = self.servers.get(self.current.index()) {
             earliest = self.sooner(earliest, &entry.sq);
             earliest = self.sooner(earliest, &entry.vq);
         }

@@ -4,10 +4,10 @@ use super::Tick;
 use super::node::{Entry, Link};
 use super::pool::{InsertError, Pool, Queue};
 
-/// An event that was found: its node, the two nodes before it, and when it expires, from the queue's now on.
+/// An event that was found: its node, the one before it, whether that is a run of dummies, and when the event expires, from the queue's now on.
 struct Place {
-    before: Link,
     previous: Link,
+    after_run: bool,
     link: Link,
     at: u64,
 }
@@ -33,35 +33,37 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             self.link(queue, place.previous, next);
             self.give_back(place.link);
         } else {
-            self.take_out(queue, &place);
+            self.take_out(queue, [place.previous, place.link]);
         }
         Some(place.at)
     }
 
-    /// Where an event is. One loop for all who look for one.
-    #[inline(never)]
+    /// Where an event is.
+    #[inline]
     fn seek(&self, queue: &Queue, event: E) -> Option<Place> {
-        let (mut before, mut previous, mut link, mut at) = (None, None, queue.head, 0_u64);
+        let (mut previous, mut link, mut at) = (None, queue.head, 0_u64);
+        let mut after_run = false;
         loop {
             let node = self.node(link)?;
             // Nothing ever expires more than 2^64 ticks from now on.
             at = at.wrapping_add(node.span());
             if node.entry == Entry::Event(event) {
                 return Some(Place {
-                    before,
                     previous,
+                    after_run,
                     link,
                     at,
                 });
             }
             T::on_pass();
-            (before, previous, link) = (previous, link, node.next);
+            (previous, after_run, link) = (link, node.is_run(), node.next);
         }
     }
 
     /// The node behind an event carries the event's time from now on, where it can, or none is there; says whether it was so simple.
+    #[inline]
     fn hand_over(&mut self, place: &Place, next: Link) -> bool {
-        let after_run = self.is_run(place.previous);
+        let after_run = place.after_run;
         let time = self.node(place.link).map_or(0, |node| node.time.get());
         let Some(behind) = self.node_mut(next) else {
             return !after_run;
@@ -79,13 +81,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// Where it is not so simple.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, queue: &mut Queue, place: &Place) {
-        let &Place {
-            before,
-            previous,
-            link,
-            ..
-        } = place;
+    fn take_out(&mut self, queue: &mut Queue, [previous, link]: [Link; 2]) {
         T::on_detour();
         let Some(node) = self.node(link) else {
             return;
@@ -96,8 +92,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             // Nothing behind needs its time, nor that of dummies before it (I4).
             self.give_back(link);
             if run_before.is_some() {
-                self.give_back(run_before);
-                self.link(queue, before, None);
+                self.drop_run(queue, run_before);
             } else {
                 self.link(queue, previous, None);
             }
@@ -128,11 +123,28 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         self.give_back(link);
     }
 
+    /// Takes out dummies that no event needs any more, as the last one behind them goes. What is before them ends the queue.
+    #[cold]
+    #[inline(never)]
+    fn drop_run(&mut self, queue: &mut Queue, run: Link) {
+        let (mut before, mut link) = (None, queue.head);
+        while link != run
+            && let Some(node) = self.node(link)
+        {
+            T::on_pass();
+            (before, link) = (link, node.next);
+        }
+        self.link(queue, before, None);
+        self.give_back(run);
+    }
+
     /// Deletes `old` and inserts `new` at the queue's now, before all others; says when `old` would have expired. `None` if it is not there: then
     /// nothing has changed. The node of `old` serves, unless the node behind it cannot carry its time. O(events before it).
     ///
     /// # Errors
     /// [`InsertError::Full`] if another node would be needed and none is left; nothing has changed then.
+    // It has one caller, whose switches it makes up a good part of.
+    #[inline(always)]
     pub fn exchange(
         &mut self,
         queue: &mut Queue,
@@ -143,31 +155,27 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             return Ok(None);
         };
         let (mut previous, link) = (place.previous, place.link);
-        let next = self.node(link).and_then(|node| node.next);
+        let mut next = self.node(link).and_then(|node| node.next);
         if !self.hand_over(&place, next) {
             if next.is_some() {
                 if self.unused() == 0 {
                     return Err(InsertError::Full);
                 }
-                self.take_out(queue, &place);
+                self.take_out(queue, [place.previous, place.link]);
                 self.push_front(queue, new)?;
                 return Ok(Some(place.at));
             }
-            // Dummies that no event needs any more go, too.
-            self.give_back(previous);
-            previous = place.before;
-            if previous.is_none() {
-                queue.head = link;
-            }
+            self.drop_run(queue, previous);
+            previous = None;
+            next = core::mem::replace(&mut queue.head, link);
         }
-        let mut behind = next;
         if previous.is_some() {
             self.link(queue, previous, next);
-            behind = core::mem::replace(&mut queue.head, link);
+            next = core::mem::replace(&mut queue.head, link);
         }
         if let Some(node) = self.node_mut(link) {
             node.time = T::ZERO;
-            node.next = behind;
+            node.next = next;
             node.entry = Entry::Event(new);
         }
         Ok(Some(place.at))

@@ -18,7 +18,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError`]; nothing has changed then.
     pub fn insert(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
-        self.insert_again(queue, &mut Pass::over(0), delay, event)
+        self.insert_after(queue, None, delay, event).map(|_| ())
     }
 
     /// The same for an event that was taken out in `pass`, on this queue. It is looked for from the one on that was
@@ -27,6 +27,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     ///
     /// # Errors
     /// [`InsertError`]; nothing has changed then.
+    #[inline]
     pub fn insert_again(
         &mut self,
         queue: &mut Queue,
@@ -34,10 +35,21 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         delay: u64,
         event: E,
     ) -> Result<(), InsertError> {
-        let (mut previous, mut rest) = match delay.checked_sub(pass.at) {
-            Some(rest) if pass.place.is_some() => (pass.place, rest),
-            Some(_) | None => (None, delay),
-        };
+        let (previous, rest) = pass.look_from(delay);
+        let inserted = self.insert_after(queue, previous, rest, event)?;
+        pass.keep(inserted, delay);
+        Ok(())
+    }
+
+    /// Inserts an event that expires `rest` ticks after a node, or after the queue's now. Where it is.
+    #[inline(never)]
+    fn insert_after(
+        &mut self,
+        queue: &mut Queue,
+        mut previous: Link,
+        mut rest: u64,
+        event: E,
+    ) -> Result<Link, InsertError> {
         let mut next = match self.node(previous) {
             Some(node) => node.next,
             None => queue.head,
@@ -54,34 +66,34 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             previous = next;
             next = node.next;
         }
-        let (first, inserted) = if rest <= T::MAX.into() {
-            let inserted = self.take(T::of(low(rest)), next, Entry::Event(event));
-            (inserted, inserted)
-        } else {
-            self.take_far([previous, next], rest, event)?
-        };
+        if rest > T::MAX.into() {
+            return self.insert_far(queue, [previous, next], [rest, nearer], event);
+        }
+        let inserted = self.take_at_once(T::of(low(rest)), next, Entry::Event(event));
         if inserted.is_none() {
             return Err(InsertError::Full);
         }
+        self.link(queue, previous, inserted);
         // What follows comes after the event now, and is that much nearer to it.
-        if next.is_some() {
-            self.set_span(next, nearer);
+        match self.node_mut(next) {
+            Some(node) if !node.is_run() => node.time = T::of(low(nearer)),
+            Some(_) => self.set_span(next, nearer),
+            None => {}
         }
-        self.link(queue, previous, first);
-        (pass.place, pass.at) = (inserted, delay);
-        Ok(())
+        Ok(inserted)
     }
 
-    /// Nodes for an event that is farther away from the one before it than a node can store: the run of dummies before it, unless one
-    /// stands there already, and the event.
+    /// The same for an event that is farther away from the one before it than a node can store: with a run of dummies before it, unless one
+    /// stands there already.
     #[cold]
     #[inline(never)]
-    fn take_far(
+    fn insert_far(
         &mut self,
+        queue: &mut Queue,
         [previous, next]: [Link; 2],
-        rest: u64,
+        [rest, nearer]: [u64; 2],
         event: E,
-    ) -> Result<(Link, Link), InsertError> {
+    ) -> Result<Link, InsertError> {
         T::on_detour();
         let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
         // Only a queue that was grown while empty ends with a run that could carry on.
@@ -91,14 +103,17 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
             return Err(InsertError::Full);
         }
         let inserted = self.take(time, next, Entry::Event(event));
+        let mut first = inserted;
         if run_before.is_some() {
             let carried = u64::from(dummies).saturating_mul(T::MAX.into());
             self.add_span(run_before, carried);
-            return Ok((inserted, inserted));
+        } else {
+            let more = dummies.saturating_sub(1);
+            first = self.take(T::of(T::MAX), inserted, Entry::Dummies { more });
         }
-        let more = dummies.saturating_sub(1);
-        let first = self.take(T::of(T::MAX), inserted, Entry::Dummies { more });
-        Ok((first, inserted))
+        self.link(queue, previous, first);
+        self.set_span(next, nearer);
+        Ok(inserted)
     }
 
     /// Inserts `event`, or has it expire `delay` ticks from now on if it is in the queue. O(events before both); O(1) if there is no
@@ -149,7 +164,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         time: T,
         entry: Entry<E>,
     ) -> Result<(), InsertError> {
-        let head = self.take(time, queue.head, entry);
+        let head = self.take_at_once(time, queue.head, entry);
         if head.is_none() {
             return Err(InsertError::Full);
         }

@@ -8,9 +8,9 @@ use super::pool::{InsertError, Pool, Queue};
 #[derive(Debug)]
 pub struct Pass {
     left: u64,
-    /// The event that was inserted last meanwhile, and when it expires, from the queue's now on.
-    pub(super) place: Link,
-    pub(super) at: u64,
+    /// The event that was inserted last meanwhile, and when it expires, from the end of this time on: that does not change with the queue's now.
+    place: Link,
+    beyond: u64,
 }
 
 impl Pass {
@@ -21,8 +21,25 @@ impl Pass {
             left: ticks,
             place: None,
             // Without a place it says nothing. What is all zeros is made by a call, which takes longer.
-            at: u64::MAX,
+            beyond: u64::MAX,
         }
+    }
+
+    /// Where to look from on for the place of an event that expires so long after the queue's now, and how long after that.
+    #[inline]
+    pub(super) fn look_from(&self, delay: u64) -> (Link, u64) {
+        let at = self.beyond.wrapping_add(self.left);
+        match delay.checked_sub(at) {
+            Some(rest) if self.place.is_some() => (self.place, rest),
+            Some(_) | None => (None, delay),
+        }
+    }
+
+    /// An event was inserted that expires so long after the queue's now.
+    #[inline]
+    pub(super) fn keep(&mut self, inserted: Link, delay: u64) {
+        self.place = inserted;
+        self.beyond = delay.wrapping_sub(self.left);
     }
 
     /// How many of them follow the queue's now: how long ago the event expired that was taken last.
@@ -71,13 +88,12 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         while let Some(node) = self.node(queue.head) {
             let (span, entry, next) = (node.span(), node.entry, node.next);
             let Some(left) = pass.left.checked_sub(span) else {
-                if pass.left > 0 {
+                if !self.elapse_before(queue, pass.left) {
                     self.set_span(queue.head, span.wrapping_sub(pass.left));
                 }
                 break;
             };
             pass.left = left;
-            pass.at = pass.at.saturating_sub(span);
             if pass.place == queue.head {
                 pass.place = None;
             }
@@ -87,7 +103,6 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 return Some(event);
             }
         }
-        pass.at = pass.at.saturating_sub(pass.left);
         pass.left = 0;
         None
     }
@@ -98,17 +113,27 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// # Errors
     /// [`InsertError::Full`], [`InsertError::TooFar`] if there are more dummies than can be counted; nothing
     /// has changed then.
+    #[inline]
     pub fn grow(&mut self, queue: &mut Queue, ticks: u32) -> Result<(), InsertError> {
+        if let Some(node) = self.node_mut(queue.head) {
+            let time = node.time.get();
+            if ticks <= T::MAX.saturating_sub(time) {
+                node.time = T::of(time.saturating_add(ticks));
+                return Ok(());
+            }
+        }
+        self.grow_beyond(queue, ticks)
+    }
+
+    /// The same where the head has no room, or there is none.
+    #[cold]
+    #[inline(never)]
+    fn grow_beyond(&mut self, queue: &mut Queue, ticks: u32) -> Result<(), InsertError> {
         let head = queue.head;
         let Some(node) = self.node_mut(head) else {
             return self.push_node(queue, T::of(ticks), Entry::Dummies { more: 0 });
         };
-        let time = node.time.get();
-        let over = ticks.saturating_sub(T::MAX.saturating_sub(time));
-        if over == 0 {
-            node.time = T::of(time.saturating_add(ticks));
-            return Ok(());
-        }
+        let over = ticks.saturating_sub(T::MAX.saturating_sub(node.time.get()));
         if let Entry::Dummies { more } = &mut node.entry {
             *more = more.checked_add(1).ok_or(InsertError::TooFar)?;
             node.time = T::of(over);

@@ -184,7 +184,14 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     }
 
     /// Takes an unused node.
+    #[inline(never)]
     pub(super) fn take(&mut self, time: T, next: Link, entry: Entry<E>) -> Link {
+        self.take_at_once(time, next, entry)
+    }
+
+    /// The same without a call, where that pays.
+    #[inline]
+    pub(super) fn take_at_once(&mut self, time: T, next: Link, entry: Entry<E>) -> Link {
         let mut link = self.returned;
         match self.node(link) {
             Some(returned) => self.returned = returned.next,

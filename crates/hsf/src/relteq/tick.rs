@@ -16,8 +16,8 @@ pub trait Tick: Copy + Eq + fmt::Debug {
     /// So many ticks; `ticks` is at most [`Tick::MAX`], and more is cut off there.
     fn of(ticks: u32) -> Self;
 
-    /// A node of a queue is passed in search of an event, or of the place for one: what bounds on calls that search are linear in. Does nothing unless
-    /// overridden.
+    /// A node of a queue is passed in search of an event, or of the place for one, or a task in search of the one to execute: what bounds on calls that search
+    /// are linear in. Does nothing unless overridden.
     fn on_pass() {}
 
     /// What few calls have to do: a run of dummies is made, takes over the time of an event that goes, or is joined with another, or an event is moved among

@@ -143,7 +143,9 @@ fn programs(prefix: &str) -> Vec<PathBuf> {
 /// What a program prints for all systems, and whether it came to its end.
 fn rows(program: &Path, systems: &[Judged]) -> (Vec<String>, bool) {
     let name = program.file_name().unwrap().to_string_lossy();
-    let input = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.systems"));
+    // The hosts of another script may be judged at the same time, and some have the same names.
+    let input = format!("{name}.{}.systems", std::process::id());
+    let input = Path::new(env!("CARGO_TARGET_TMPDIR")).join(input);
     let all: Vec<_> = systems.iter().map(|judged| &*judged.numbers).collect();
     fs::write(&input, all.join("\n") + "\n").unwrap();
     let mut command = Command::new(program);

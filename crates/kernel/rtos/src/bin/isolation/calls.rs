@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use vestal_hsf::{
     Change, Error, Everything, Features, Hooks, Hsf, Pick, ServerId, State, TaskId, Tick, nodes,
 };
-use vestal_kernel::bounds::{Counts, IDLE};
+use vestal_kernel::bounds::{Counts, IDLE, STEP, switches};
 use vestal_kernel::instructions::{Scale, counted};
 use vestal_kernel::{TASKS, console};
 
@@ -90,11 +90,13 @@ const NAMES: [&str; 5] = [
     "bound call",
 ];
 
-/// One of the kinds of calls: how many, the most that one took, and the fullest, in percent of its bound.
+/// One of the kinds of calls: how many, what one took at most, and the fullest, in percent of its bound.
 #[derive(Clone, Copy, Default)]
 struct Kept {
     number: u32,
     most: u32,
+    /// The most of those without an event, a detour or a second switch, but for the nodes they passed.
+    plain: u32,
     fullest: u32,
     /// Of the fullest: instructions, events, switches, nodes passed, detours.
     full: [u32; 5],
@@ -104,6 +106,10 @@ impl Kept {
     fn add(&mut self, instructions: u32, counts: &Counts, bound: u64) {
         self.number = self.number.saturating_add(1);
         self.most = self.most.max(instructions);
+        if counts.events == 0 && counts.detours == 0 && counts.switches <= 1 {
+            let passed = counts.steps.saturating_mul(STEP);
+            self.plain = self.plain.max(instructions.saturating_sub(passed));
+        }
         let percent = u64::from(instructions).saturating_mul(100);
         let percent = percent.div_ceil(bound.max(1));
         let percent = u32::try_from(percent).unwrap_or(u32::MAX);
@@ -121,7 +127,7 @@ impl Kept {
 
     fn show(self, name: &str) -> bool {
         console::write(name);
-        let numbers = [self.number, self.most, self.fullest];
+        let numbers = [self.number, self.most, self.plain, self.fullest];
         for number in numbers.into_iter().chain(self.full) {
             console::write(" ");
             console::write_number(number);
@@ -176,13 +182,10 @@ impl Hooks for Timed {
 }
 
 /// The second one.
-struct Compared<'a> {
+struct Compared {
     hsf: System<Explained>,
-    load: &'a Load,
     kept: [Kept; NAMES.len()],
     calls: usize,
-    /// Polling servers that got their budget since the last pick.
-    polled: u32,
     /// Events up to now, and calls that have a task wait for some time.
     events: u32,
     delays: u32,
@@ -192,7 +195,7 @@ struct Compared<'a> {
     right: bool,
 }
 
-impl Compared<'_> {
+impl Compared {
     fn begin(&self) {
         for number in [&EVENTS, &STEPS, &DETOURS, &SWITCHES] {
             number.store(0, Relaxed);
@@ -223,7 +226,7 @@ impl Compared<'_> {
     }
 }
 
-impl Hooks for Compared<'_> {
+impl Hooks for Compared {
     fn timer(&mut self, ticks: u32) -> bool {
         self.begin();
         let due = self.hsf.timer(ticks);
@@ -233,10 +236,6 @@ impl Hooks for Compared<'_> {
             ..Counts::default()
         };
         self.keep(if due { DUE_TICK } else { IDLE_TICK }, ticks);
-        if due {
-            let polled = self.load.replenished_polling(self.hsf.now());
-            self.polled = polled.fold(self.polled, |sum, _| sum.saturating_add(1));
-        }
         due
     }
 
@@ -249,16 +248,9 @@ impl Hooks for Compared<'_> {
         let before = self.hsf.current();
         self.begin();
         let pick = self.hsf.pick();
-        // One that is switched out for none is a switch, too.
-        let switched_in = SWITCHES.load(Relaxed);
-        let leaves = self.hsf.current().is_none() && (before.is_some() || switched_in > 0);
-        let switches = switched_in.saturating_add(leaves.into());
-        let picks = Counts {
-            picks: 1,
-            switches: switches.saturating_add(core::mem::take(&mut self.polled)),
-            ..Counts::default()
-        };
-        self.keep(if switches > 0 { SWITCH } else { PICK }, picks);
+        let switches = switches(before, SWITCHES.load(Relaxed), self.hsf.current());
+        let kind = if switches > 0 { SWITCH } else { PICK };
+        self.keep(kind, Counts::of_pick(switches));
         pick
     }
 
@@ -306,11 +298,8 @@ fn compare(load: &Load, calls: usize, kept: &mut [Kept; NAMES.len()]) -> bool {
     }
     let mut compared = Compared {
         hsf: System::new(),
-        load,
         kept: *kept,
         calls: 0,
-        // Each has a budget when it is created.
-        polled: load.polling(),
         events: 0,
         delays: 0,
         changed: true,
@@ -318,7 +307,8 @@ fn compare(load: &Load, calls: usize, kept: &mut [Kept; NAMES.len()]) -> bool {
     };
     let ran = load.build(&mut compared.hsf).is_ok() && load.run(&mut compared);
     *kept = compared.kept;
-    let timed = load.timed_events(TICKS.saturating_sub(1));
+    let until = TICKS.saturating_sub(1);
+    let timed = load.timed_events(until).saturating_add(load.polls(until));
     let most = of_servers
         .iter()
         .map(|number| number.load(Relaxed))
@@ -330,7 +320,8 @@ fn compare(load: &Load, calls: usize, kept: &mut [Kept; NAMES.len()]) -> bool {
         & is_right(compared.events <= most, "more events than there are\n")
 }
 
-/// For each kind of calls: how many there were, the most that one took, and in percent of its bound the fullest, with its instructions, events, switches, nodes passed and detours.
+/// For each kind of calls: how many there were, the most that one took, the most without events and detours and but for passed nodes, and in percent of its bound the fullest, with its
+/// instructions, events, switches, nodes passed and detours.
 pub(crate) fn each_call(scale: Scale) -> bool {
     let mut kept = [Kept::default(); NAMES.len()];
     let (mut right, mut number) = (true, 0_u32);

@@ -2,9 +2,7 @@
 //! tasks that wait for time, for budget, for semaphores and for others.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use vestal_hsf::{
-    Error, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerId, ServerSpec, TaskId,
-};
+use vestal_hsf::{Error, Features, Hooks, Hsf, Kind, LocalOrder, Pick, ServerSpec, TaskId};
 use vestal_kernel::{Kernel, Run, TASKS, World, run, task};
 
 pub(crate) const SERVERS: usize = 6;
@@ -36,7 +34,7 @@ const KINDS: [Option<Kind>; 4] = [
     Some(Kind::Idling),
     None,
 ];
-const SIZES: [(u8, u8); 6] = [(1, 2), (2, 2), (2, 6), (3, 3), (6, 2), (6, 6)];
+const SIZES: [(u8, u8); 7] = [(1, 2), (2, 2), (2, 6), (3, 3), (6, 1), (6, 2), (6, 6)];
 const ORDERS: [LocalOrder; 2] = [LocalOrder::FixedPriority, LocalOrder::EarliestDeadline];
 const PROGRAMS: [fn(TaskId); 2] = [delays, waits];
 
@@ -147,20 +145,12 @@ impl Load {
         run(hooks, &mut world, &what).is_ok()
     }
 
-    fn polling_servers(&self) -> impl Iterator<Item = u8> + use<'_> {
-        (0..self.servers).filter(|&server| self.kind(server) == Kind::Polling)
-    }
-
-    /// How many polling servers there are.
-    pub(crate) fn polling(&self) -> u32 {
-        self.polling_servers()
-            .fold(0, |sum, _| sum.saturating_add(1))
-    }
-
-    /// Those of them whose budget comes back now.
-    pub(crate) fn replenished_polling(&self, now: u64) -> impl Iterator<Item = ServerId> + use<'_> {
-        let due = move |&server: &u8| now.is_multiple_of(Self::period(server).into());
-        self.polling_servers().filter(due).map(ServerId::new)
+    /// How often polling servers are asked for work up to an instant: when each is created, and when its budget comes back.
+    pub(crate) fn polls(&self, until: u32) -> u32 {
+        (0..self.servers)
+            .filter(|&server| self.kind(server) == Kind::Polling)
+            .filter_map(|server| until.checked_div(Self::period(server)))
+            .fold(0, |sum, again| sum.saturating_add(again.saturating_add(1)))
     }
 
     /// Replenishments and arrivals up to an instant.
