@@ -158,7 +158,8 @@ for import in 'use crate::hub::Core;' 'fn f() -> crate::hub::core::Core { todo()
 done
 # Beyond items that are there for tests alone, of which each of these hides what comes after it.
 for item in 'use crate::hub::Core;' 'mod model;' 'mod tests { fn f() {} }' 'fn f(\n    x: u8,\n) {\n    g();\n}' \
-    '#[expect(\n    dead_code,\n    reason = "x"\n)]\nimpl S {\n    fn f() {}\n}'; do
+    '#[expect(\n    dead_code,\n    reason = "x"\n)]\nimpl S {\n    fn f() {}\n}' 'const LONG: &str =\n    "x";' \
+    'impl<T> Trait\n    for S<T>\nwhere\n    T: Copy,\n{\n    fn f() {}\n}'; do
     printf 'use crate::b::B;\n' >crates/sim/src/a.rs
     printf "#[cfg(test)]\n$item\nuse crate::a::A;\n" >crates/sim/src/b.rs
     expect "modules that know each other behind $item" 'crates/sim/src/lib\.rs:1:'

@@ -289,7 +289,8 @@ importers() {
         xargs -0 -r awk -v src="$1" -f "$SCRIPTS/not-tests.awk" -f "$SCRIPTS/importers.awk"
 }
 
-# What many files know nobody can change: each imports the few things that it needs. And no two know each other, also through others.
+# What many files know nobody can change: each imports the few things that it needs. And no two know each other, also through others, by what
+# they import for themselves: a public use, and the path of a file below, is no import here.
 check_importers() {
     local src list count file names name loop
     for src in $(files '^crates/[^/]*/src/lib\.rs$' | sed 's|/lib\.rs$||' | grep -E "$FEW_IMPORTERS"); do

@@ -12,5 +12,7 @@ in_test {
 test_follows && in_attribute { if (/\]$/) in_attribute = 0; next }
 test_follows && /^ *#\[/ { in_attribute = !/\]$/; next }
 test_follows && /^ *(\/\/|$)/ { next }
-# An item of one line; else it ends where a line begins with its indentation and a closing bracket.
-test_follows { test_follows = 0; in_test = !/[;,}]$/; next }
+# An item without a bracket ends where a line ends in a semicolon or a comma; else it ends where one begins with its indentation and a closing bracket.
+test_follows && /[;,}]$/ { test_follows = 0; next }
+test_follows && /[{(\[]$/ { test_follows = 0; in_test = 1; next }
+test_follows { next }

@@ -10,7 +10,7 @@ use vestal_analysis::{Heartbeat, Overheads, Parameter, Test};
 use vestal_core::{Duration, Enforcement};
 use vestal_policy::{Native, Policy, Registry};
 use vestal_result::Format;
-use vestal_result::bench::{Dispatch, Mechanism, Primitive};
+use vestal_result::bench::{Dispatch, Mechanism, MonitorPlace, Primitive};
 use vestal_workload::input::read_at_most;
 
 /// Which figure of what was measured is taken. None of them is a bound.
@@ -121,6 +121,8 @@ pub mod name {
     pub const SUB_FRAME: &str = "sub-frame";
     /// From then until a CPU knows what is next.
     pub const BARRIER: &str = "barrier";
+    /// A look of a monitor that is scheduled among the tasks, and that it stops a job.
+    pub const MONITOR: &str = "monitor";
 }
 
 pub use simulated::Simulated;
@@ -217,6 +219,7 @@ impl Costs {
                 )));
             }
             check_costs(index, mechanism).map_err(refused)?;
+            check_monitor(index, mechanism).map_err(refused)?;
         }
         Ok(Self {
             mechanisms: document.mechanisms,
@@ -364,6 +367,21 @@ fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
     Ok(())
 }
 
+/// What is wrong with where the monitor of the mechanism at this index runs, if anything is.
+fn check_monitor(index: usize, mechanism: &Mechanism) -> Result<(), String> {
+    let is_task = mechanism.monitor == Some(MonitorPlace::Scheduled);
+    let can_be = mechanism.dispatch == Dispatch::Managed
+        && mechanism.heartbeat_ns.is_some_and(|period| period > 0);
+    if is_task && !can_be {
+        return Err(format!(
+            "`mechanisms[{index}].monitor` ({}): found a monitor among the tasks, expected it with the dispatch `managed` and its \
+             period, `heartbeat_ns`",
+            mechanism.name
+        ));
+    }
+    Ok(())
+}
+
 /// What a test is to take into account where this mechanism carries a policy out.
 ///
 /// | of a manager's dispatch | with the kernel's priorities |
@@ -371,6 +389,9 @@ fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
 /// | a job begins, ends, is switched to and from, and so is the manager at its end | the same without the manager |
 /// | each release takes the CPU for a timer and the manager | for the timer of a less urgent task |
 /// | a used-up budget, a change of mode, a zero-slack instant, a slice takes it for a timer and the manager | the same |
+///
+/// Where the monitor is a task, jobs and releases cost the same, and the rest is Lemma IV.1 of Sigrist et al. (RTAS 2015): C_M is
+/// [`name::MONITOR`] or else a visit of the manager that stops a job, and C_K a [`name::DEMOTION`] for each task of the lower level.
 ///
 /// # Errors
 /// A cost that the file does not have.
@@ -404,6 +425,25 @@ fn overheads_of(
         Dispatch::Managed | Dispatch::Huang2014 => (job.saturating_add(called), manager),
         Dispatch::Native | Dispatch::Frames => (job, of(name::RELEASE)?),
     };
+    if mechanism.monitor == Some(MonitorPlace::Scheduled) {
+        let is_said = mechanism.costs.iter().any(|it| it.name == name::MONITOR);
+        let look = match is_said {
+            true => of(name::MONITOR)?,
+            false => manager.saturating_add(demotion),
+        };
+        return Ok(Overheads {
+            job: ns(job),
+            release: ns(release),
+            detection: ns(of(name::TOLERANCE)?),
+            termination: ns(demotion),
+            heartbeat: mechanism.heartbeat_ns.map(|period| Heartbeat {
+                period: ns(period),
+                cost: ns(look),
+                is_scheduled: true,
+            }),
+            ..Overheads::default()
+        });
+    }
     // What a heartbeat is late by is its period, and what its manager takes to come and to look.
     let detection = match mechanism.heartbeat_ns {
         None => of(name::DETECTION)?,

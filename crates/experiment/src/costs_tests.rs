@@ -79,6 +79,48 @@ fn a_heartbeat_is_late_by_its_period_alone() {
     );
 }
 
+/// By hand, of means: job-start 1, job-end 2, switch 3, release 4, manager 5, demotion 6, tolerance 8. Jobs and releases as under any
+/// manager, the rest as in Lemma IV.1, where a look takes a visit and a demotion unless its cost is there.
+#[test]
+fn a_monitor_among_the_tasks_is_that_of_the_lemma() {
+    let usual = document("managed").replace(
+        r#""dispatch""#,
+        r#""heartbeat_ns": 500, "monitor": "scheduled", "dispatch""#,
+    );
+    let of = |text: &str| {
+        let costs = Costs::from_json(text).unwrap();
+        overheads(costs.mechanism("one").unwrap(), Statistic::Mean).unwrap()
+    };
+    let expected = |look| Overheads {
+        job: ns(1 + 2 + 6 + 11),
+        release: ns(15),
+        detection: ns(8),
+        termination: ns(6),
+        heartbeat: Some(Heartbeat {
+            period: ns(500),
+            cost: ns(look),
+            is_scheduled: true,
+        }),
+        ..Overheads::default()
+    };
+    assert_eq!(of(&usual), expected(15 + 6));
+    let said = usual.replace(r#""detection""#, r#""monitor""#);
+    assert_eq!(of(&said), expected(7));
+    for text in [
+        usual.replace("managed", "native"),
+        usual.replace(r#""heartbeat_ns": 500, "#, ""),
+        usual.replace(r#""heartbeat_ns": 500"#, r#""heartbeat_ns": 0"#),
+    ] {
+        let error = Costs::from_json(&text).unwrap_err();
+        assert!(
+            error
+                .why
+                .contains("`mechanisms[0].monitor` (one): found a monitor among the tasks"),
+            "{error}"
+        );
+    }
+}
+
 /// Wall timers run while their jobs do not, until somebody has stopped them; perf counters never do.
 #[test]
 fn wall_timers_may_be_late_for_jobs_that_do_not_execute() {

@@ -31,6 +31,7 @@ fn frames(costs: &[u64; 5]) -> Vec<Mechanism> {
         dispatch: Dispatch::Frames,
         not_run: None,
         heartbeat_ns: None,
+        monitor: None,
         costs: names.into_iter().zip(values).map(cost).collect(),
     }]
 }

@@ -36,8 +36,19 @@ pub struct Mechanism {
     /// The period of a monitor that looks at budgets periodically; null for others.
     #[serde(default)]
     pub heartbeat_ns: Option<u64>,
+    /// Where that monitor runs; absent: above all tasks, as those that `bench` measures. Is not simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<MonitorPlace>,
     /// What it costs, by name.
     pub costs: Vec<Primitive>,
+}
+
+/// Where a monitor runs that looks at budgets periodically.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MonitorPlace {
+    /// Among the tasks, as one of the highest level with that period: Lemma IV.1 of Sigrist et al. (RTAS 2015).
+    Scheduled,
 }
 
 /// Who orders the jobs of a mechanism.

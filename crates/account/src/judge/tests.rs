@@ -143,7 +143,8 @@ fn a_beginning_that_is_preempted_half_way_wipes_no_overrun() {
     assert!(later.guaranteed(LO, (0, 60), (25, 140)));
 }
 
-/// The words that workers shared before there were notes, for C(LO) alone: a beginning changes them in two steps.
+/// The words that workers shared before there were notes, for C(LO) alone, as a sketch of code that is gone: a beginning changes them in
+/// two steps.
 struct Words {
     active: u32,
     last_end: u64,

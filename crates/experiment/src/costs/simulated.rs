@@ -31,8 +31,17 @@ impl Simulated {
     /// Where this mechanism carries a policy out.
     ///
     /// # Errors
-    /// A cost that the file does not have.
+    /// A cost that the file does not have; a monitor among the tasks.
     pub(super) fn new(mechanism: &Mechanism, figure: Figure) -> Result<Self, CostsError> {
+        if mechanism.monitor.is_some() {
+            return Err(CostsError {
+                why: format!(
+                    "the monitor of {} is a task, which no simulated world schedules",
+                    mechanism.name
+                ),
+                help: "name a mechanism whose monitor is above all tasks; analyze takes this one into account".to_owned(),
+            });
+        }
         let of = |statistic: Statistic| costs(mechanism, &|cost| statistic.of(cost));
         let taken = match figure {
             Figure::Each(statistic) => Taken::Same(of(statistic)?),

@@ -47,6 +47,7 @@ fn mechanism(dispatch: Dispatch, heartbeat_ns: Option<u64>, costs: &[u64]) -> Me
         dispatch,
         not_run: None,
         heartbeat_ns,
+        monitor: None,
         costs: costs.collect(),
     }
 }

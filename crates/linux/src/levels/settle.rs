@@ -125,7 +125,7 @@ impl Published {
         side: &'a mut Side,
         shared: &'a Shared<S>,
     ) -> Option<Held<'a, S>> {
-        debug_assert_eq!(self.0, side.cpu(), "another CPU's step");
+        debug_assert_eq!(self.cpu(), side.cpu(), "another CPU's step");
         side.forget_news();
         shared.turn.attempt().then(|| Held::new(shared, side))
     }

@@ -179,7 +179,7 @@ pub(crate) struct LocalStep<'a, L>(pub(crate) &'a mut L);
 
 /// The CPU's own domain has decided, and is in nobody's hand; what that means for others was told.
 #[derive(Debug)]
-pub(crate) struct Published(pub(super) CpuId);
+pub(crate) struct Published(CpuId);
 
 /// What came of a step.
 #[derive(Debug)]
@@ -221,6 +221,11 @@ impl<L: Scheduler> LocalStep<'_, L> {
 }
 
 impl Published {
+    /// Whose own domain has decided.
+    pub(super) const fn cpu(&self) -> CpuId {
+        self.0
+    }
+
     /// Leaves what was told to whoever has the turn, or comes for it next.
     pub(crate) fn leave<S>(self, side: &mut Side, shared: &Shared<S>) {
         side.forget_news();

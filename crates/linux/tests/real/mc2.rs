@@ -9,7 +9,6 @@ use vestal_core::{
     Budgets, Container, CpuId, CpuTable, Duration, Level, LevelB, LevelledConfiguration,
     LevelledTask, Service, TableSlot, Task, TaskId, Wcet,
 };
-use vestal_linux::fault::affinity;
 use vestal_linux::trial::{Division, Outcome, Work, run};
 use vestal_linux::{JobContext, Processor};
 use vestal_sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -140,8 +139,8 @@ fn two_cpus(
 }
 
 fn two_processors() -> Option<[Processor; 2]> {
-    let allowed = affinity().unwrap();
-    allowed.first_chunk().map(|both| both.map(Processor))
+    let both = crate::support::two_processors();
+    both.map(|both| both.map(Processor))
 }
 
 /// However managers divide their work: with timers of their own, with a master that has all, that decides for who is taken back too,

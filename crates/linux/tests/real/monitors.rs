@@ -78,6 +78,9 @@ fn a_monitor_that_runs_on_during_preemptions_is_found() {
         let (monitoring, [_, below]) = shown(&report);
         assert!(monitoring.without_cpu >= OVERRUNS - 1, "{report:#?}");
         assert!(below.activations.median >= 2, "{report:#?}");
+        // That is one look for the limit and one for the preemption, no more than the bound of this monitor allows: what
+        // tells it from one that stands still are the looks at a job that does not have the CPU.
+        assert!(monitoring.beyond_bound <= Some(1), "{report:#?}");
     });
 }
 

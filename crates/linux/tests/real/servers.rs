@@ -325,6 +325,11 @@ fn a_tolerance_for_each_job_gives_away_the_budget() {
     const PERIODS: u64 = 100;
     alone_and_well(|| {
         let verdict = watched_run(ONE, PERIODS, Some(Fault::ChargesByJob)).by_period();
+        assert!(
+            verdict.measured as u64 > PERIODS * 9 / 10,
+            "{}",
+            verdict.text
+        );
         assert!(!verdict.holds(), "{}", verdict.text);
         assert!(
             verdict.beyond.len() * 2 > verdict.measured,

@@ -3,7 +3,7 @@
 use crate::looks;
 use crate::support::{
     HI, LO, RunWell, alone, by_priorities, config, configuration, ms, native, real_time_threads,
-    spec, two_processors, well,
+    spec, two_processors, well, well_on_all,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -266,29 +266,39 @@ fn the_plans_of_a_cpu_are_those_of_a_run_in_which_the_other_one_keeps_its_limits
         .into_iter()
         .zip([Dispatch::Native, Dispatch::Managed])
     {
-        well(|| {
+        well_on_all(|| {
             let [kept, overran] = [false, true].map(|overruns| {
                 let set = two_cpus(config(Monitor::Manager), cpu, places, overruns);
-                let (_, domains, granularity) = recorded_with_granularity(set, 640);
+                let (report, domains, granularity) = recorded_with_granularity(set, 640);
                 for (domain, records) in &domains {
                     let summary = decided_again(*domain, dispatch, granularity, records);
                     assert_eq!(summary.records, records.len() as u64);
+                }
+                for task in &report.cpus[1].tasks {
+                    assert_eq!((task.jobs.completed, task.jobs.dropped), (JOBS, 0));
                 }
                 [0, 1].map(|number| planned(&domains[&DomainId(number)]))
             });
             assert_ne!(kept[0], overran[0], "nothing was planned for the overrun");
             assert_eq!(kept[1], overran[1]);
             if dispatch == Dispatch::Managed {
-                let turn = |sequence| {
-                    let job = |task| {
-                        let task = TaskId(task);
-                        Some(JobId { task, sequence })
-                    };
-                    [job(2), job(3), None]
+                // In each period first the HI job, then the LO job, then nothing.
+                let job = |task, sequence| {
+                    let task = TaskId(task);
+                    Some(JobId { task, sequence })
                 };
-                let mut slots: Vec<Option<JobId>> = (0..JOBS).flat_map(turn).collect();
-                slots.pop();
-                assert_eq!(overran[1].slots, slots);
+                let usual = |cpu: u16| {
+                    let turn =
+                        |sequence| [job(2 * cpu, sequence), job(2 * cpu + 1, sequence), None];
+                    let mut slots: Vec<Option<JobId>> = (0..JOBS).flat_map(turn).collect();
+                    slots.pop();
+                    slots
+                };
+                assert_eq!(kept[0].slots, usual(0));
+                assert_eq!(kept[1].slots, usual(1));
+                let taken_off = job(1, 5);
+                let rest = usual(0).into_iter().filter(|slot| *slot != taken_off);
+                assert_eq!(overran[0].slots, rest.collect::<Vec<_>>());
             }
         });
     }

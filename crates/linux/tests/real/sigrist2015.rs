@@ -209,7 +209,7 @@ fn a_dispatcher_of_its_own_is_on_another_processor() {
         dispatcher,
         ..by_paper(Monitor::Manager)
     };
-    if vestal_linux::fault::affinity().unwrap().len() < 2 {
+    if crate::support::two_processors().is_none() {
         let refused = overruns(config(Dispatcher::Own(None))).run(RUN);
         assert!(matches!(refused, Err(RunError::Refused(_))));
         return;

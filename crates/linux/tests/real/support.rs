@@ -170,7 +170,8 @@ impl RunWell for Executive {
                 REACTION_MAX
             }
         };
-        let mut reactions = report.cpus[0].threads.reactions.iter();
+        let cpus = report.cpus.iter();
+        let mut reactions = cpus.flat_map(|cpu| &cpu.threads.reactions);
         match reactions.find(|reaction| reaction.longest > allowed(reaction.duty)) {
             None => report,
             Some(&slow) => {
@@ -396,7 +397,8 @@ pub(crate) const REACTION_MAX: Duration = Duration::from_millis(2);
 
 /// What the threads of the run took at most for `duty`.
 pub(crate) fn reaction(report: &Report, duty: Duty) -> Duration {
-    let mut reactions = report.cpus[0].threads.reactions.iter();
+    let cpus = report.cpus.iter();
+    let mut reactions = cpus.flat_map(|cpu| &cpu.threads.reactions);
     let of_duty = reactions.find(|reaction| reaction.duty == duty);
     of_duty.map_or(Duration::ZERO, |reaction| reaction.longest)
 }

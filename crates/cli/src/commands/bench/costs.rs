@@ -198,6 +198,7 @@ fn mechanism(
         not_run: lacks_cpus
             .then(|| "it needs two CPUs of the machine, and this process may use one".to_owned()),
         heartbeat_ns: (kind.by == By::Monitor(Monitor::Heartbeat)).then_some(HEARTBEAT_NANOS),
+        monitor: None,
         costs: Vec::new(),
     };
     measured(named, (&session, &settings), primitives)

@@ -13,9 +13,11 @@
 //! An event costs what it did on the largest number of CPUs that was measured. Decisions for more CPUs, and barriers of more of them, take
 //! longer: these are no bounds from above.
 
+use super::plan::Plan;
 use super::run::{Events, Place, Run};
+use super::set;
 use super::table::Table;
-use super::variant::{Kind, Variant, part};
+use super::variant::{FLIGHT, Kind, SHARED, Variant, part, variant};
 use crate::number::as_f64;
 use crate::several;
 use crate::simulation::system;
@@ -37,6 +39,16 @@ pub fn events(
     set: &TaskSet,
     (seed, span): (u64, Duration),
 ) -> Result<Option<(Events, u16)>, String> {
+    events_under(registry, (kind, kind.scenario()), set, (seed, span))
+}
+
+/// The same where jobs execute as this scenario says.
+fn events_under(
+    registry: &Registry,
+    (kind, scenario): (Kind, &str),
+    set: &TaskSet,
+    (seed, span): (u64, Duration),
+) -> Result<Option<(Events, u16)>, String> {
     let policy = registry.policy(kind.policy()).ok_or("no such policy")?;
     let options = registry.options(policy, &[]);
     let options = options.map_err(|refusal| refusal.to_string())?;
@@ -44,7 +56,7 @@ pub fn events(
     let Some(system) = system(registry, by, set, &vestal_analysis::Parameters::default())? else {
         return Ok(None);
     };
-    let Ok(ScenarioSpec::Named(scenario)) = Scenario::parse(kind.scenario()) else {
+    let Ok(ScenarioSpec::Named(scenario)) = Scenario::parse(scenario) else {
         return Err("the scenario has another name".to_owned());
     };
     let tasks = set.to_tasks(kind.policy());
@@ -105,12 +117,20 @@ impl Rates {
     /// From the runs of drawn sets on the largest number of CPUs that was measured.
     #[must_use]
     pub fn of(table: &Table, variant: &'static Variant) -> Option<Self> {
-        let counts =
-            |run: &&Run| run.kept && run.variant == variant.name && run.place.permille().is_some();
-        let cpus = table.runs().iter().filter(counts);
+        Self::of_places(table, variant, |place| place.permille().is_some())
+    }
+
+    /// From the runs of the places of some kind, on the largest number of CPUs that was measured.
+    fn of_places(
+        table: &Table,
+        variant: &'static Variant,
+        is_one: impl Fn(Place) -> bool,
+    ) -> Option<Self> {
+        let counts = |run: &&Run| run.kept && run.variant == variant.name && is_one(run.place);
+        let cpus = table.runs().iter().filter(&counts);
         let most = cpus.map(|run| run.place.cpus()).max()?;
         let runs = || {
-            let all = table.runs().iter().filter(counts);
+            let all = table.runs().iter().filter(&counts);
             all.filter(move |run| run.place.cpus() == most)
         };
         let by_part = variant.kind.parts().iter().map(|name| {
@@ -128,6 +148,17 @@ impl Rates {
             variant,
             by_part: by_part.collect(),
         })
+    }
+
+    /// The same with what a part of this name costs the other variant, which has the same parts.
+    fn with_part_of(mut self, other: &Self, name: &str) -> Self {
+        let parts = self.variant.kind.parts().iter();
+        for ((own, known), rate) in self.by_part.iter_mut().zip(parts).zip(&other.by_part) {
+            if *known == name {
+                *own = *rate;
+            }
+        }
+        self
     }
 
     /// What they come to with what happens in simulations of the sets of a place, each of so many nanoseconds.
@@ -168,6 +199,52 @@ impl Rates {
     }
 }
 
+/// How many jobs of HI tasks of the flight management system overrun, in the paper and in runs.
+const FLIGHT_SCENARIO: &str = "overrun=0.5";
+
+/// The flight management system on numbers of CPUs on which a variant of Table II was not measured: of each the costs of its own runs of
+/// the same file. With a dispatcher on a CPU of its own these are as many CPUs of workers; it was run with one of them, which waits for nobody, so that
+/// barriers cost what they do where the dispatcher is beside the workers.
+///
+/// # Errors
+/// In words, what keeps it from being simulated.
+pub fn flight(registry: &Registry, table: &Table, plan: &Plan) -> Result<Vec<ShareCell>, String> {
+    let mut cells = Vec::new();
+    for (platform, place) in plan.flight_reckoned() {
+        let is_one = |other: Place| other.platform() == Some(platform);
+        let missing = FLIGHT
+            .iter()
+            .filter(|variant| table.kept(place, variant.name).next().is_none());
+        let shared = variant(SHARED).and_then(|one| Rates::of_places(table, one, is_one));
+        let rates = missing.filter_map(|one| {
+            let rates = Rates::of_places(table, one, is_one)?;
+            let is_alone = one.more_cpus > 0;
+            Some(match shared.as_ref().filter(|_| is_alone) {
+                Some(shared) => rates.with_part_of(shared, part::BARRIER),
+                None => rates,
+            })
+        });
+        let rates: Vec<Rates> = rates.collect();
+        if rates.is_empty() {
+            continue;
+        }
+        let set = set::flight(platform, place.cpus())?;
+        let under = (Kind::Frames, FLIGHT_SCENARIO);
+        let mut counted = Vec::new();
+        for seed in 1..=u64::from(plan.extrapolated_sets) {
+            let span = (seed, plan.flight_interval);
+            counted.extend(events_under(registry, under, &set, span)?);
+        }
+        if counted.is_empty() {
+            continue;
+        }
+        let span = plan.flight_interval.as_nanos();
+        let span = u64::try_from(span).unwrap_or(u64::MAX);
+        cells.extend(rates.iter().map(|rates| rates.cell(place, &counted, span)));
+    }
+    Ok(cells)
+}
+
 fn of_means(means: Vec<f64>) -> PerCpuShare {
     PerCpuShare {
         mean: means.iter().sum::<f64>() / as_f64(means.len().max(1) as u64),
@@ -179,8 +256,9 @@ fn of_means(means: Vec<f64>) -> PerCpuShare {
 #[cfg(test)]
 mod tests {
     use super::super::made_up::{drawn, made, table_of};
-    use super::super::set;
-    use super::super::variant::variant;
+    use super::super::plan::FULL;
+    use super::super::run::Platform;
+    use super::super::variant::OWN;
     use super::*;
 
     const SPAN: Duration = Duration::from_millis(2400);
@@ -281,5 +359,53 @@ mod tests {
             (1, 5_000_000),
         );
         assert!(looks.abs() < 1e-9);
+    }
+
+    /// A dispatcher of its own was run with one CPU of workers alone; shared ones, and none, with two. Each on those on which it was not.
+    #[test]
+    fn the_flight_management_system_is_reckoned_where_a_variant_was_not_run() {
+        let platform = Platform::Phi;
+        let place = |cpus| Place::Flight { platform, cpus };
+        let mut runs = vec![
+            made(place(1), 0, OWN, 600),
+            made(place(1), 0, SHARED, 400),
+            made(place(2), 0, SHARED, 500),
+        ];
+        for run in &mut runs {
+            let frames = Events::default().with_frames(10, 0, 2);
+            (run.events, run.employed) = (frames, run.place.cpus());
+            (run.events.released, run.events.completed) = (8, 8);
+        }
+        let registry = Registry::default();
+        let cells = flight(&registry, &table_of(runs), &FULL).unwrap();
+        let which = cells.iter().map(|cell| (cell.variant.as_str(), cell.cpus));
+        assert_eq!(which.collect::<Vec<_>>(), [(OWN, 2), (SHARED, 4), (OWN, 4)]);
+        for cell in &cells {
+            assert!(cell.extrapolated && cell.system.is_none(), "{cell:?}");
+            assert_eq!((cell.set.as_str(), cell.runs), ("fms-phi", 20));
+            assert!(cell.scheduler.mean > 0.0, "{cell:?}");
+        }
+        // Ten frames in a millisecond of those runs, of which eighteen sub-frames were not dropped; twenty in two seconds here.
+        let of = |cell: &ShareCell, part| cell.parts.get(part).unwrap().mean;
+        let frame = 600.0 / 6.0 / 10.0;
+        assert!((of(&cells[0], part::FRAME_INIT) - 20.0 * frame / 2e9).abs() < 1e-12);
+        // Whoever is alone waits for nobody: a barrier costs what it does with a dispatcher beside the workers.
+        let ratio = of(&cells[2], part::BARRIER) / of(&cells[1], part::BARRIER);
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+    }
+
+    /// What was counted in the kept runs is what a simulation counts, but for jobs that allocate memory by chance.
+    #[test]
+    fn a_simulation_of_the_flight_management_system_has_the_frames_of_its_runs() {
+        let registry = Registry::default();
+        for (cpus, employed) in [(1, 1), (2, 2), (4, 4)] {
+            let set = set::flight(Platform::I5, cpus).unwrap();
+            let under = (Kind::Frames, FLIGHT_SCENARIO);
+            let span = FULL.flight_interval;
+            let found = events_under(&registry, under, &set, (1, span)).unwrap();
+            let (events, used) = found.expect("it has a table");
+            assert_eq!((events.frames, used), (20, employed));
+            assert!((1..20).contains(&events.dropped), "{events:?}");
+        }
     }
 }

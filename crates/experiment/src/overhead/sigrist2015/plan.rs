@@ -39,6 +39,9 @@ pub const NORMAL: u32 = 200;
 /// The CPUs of the sets that tests are asked about.
 pub const ASKED_CPUS: u16 = 2;
 
+/// The numbers of CPUs for which the flight management system is reckoned.
+const FLIGHT_CPUS: [u16; 2] = [2, 4];
+
 const fn flight(platform: Platform, cpus: u16) -> Place {
     Place::Flight { platform, cpus }
 }
@@ -200,6 +203,16 @@ impl Plan {
             let each = self.permille.iter();
             each.map(move |&permille| Place::Drawn { cpus, permille })
         })
+    }
+
+    /// Where the flight management system is reckoned for whatever was not run there: each of its files that is run, on two CPUs and on four.
+    pub fn flight_reckoned(&self) -> impl Iterator<Item = (Platform, Place)> {
+        let all = [Platform::Phi, Platform::I5].into_iter();
+        let run = all.filter(|&platform| {
+            let mut places = self.flight.iter();
+            places.any(|place| place.platform() == Some(platform))
+        });
+        run.flat_map(|platform| FLIGHT_CPUS.map(|cpus| (platform, flight(platform, cpus))))
     }
 
     /// How long a run takes.

@@ -52,6 +52,15 @@ impl Place {
         }
     }
 
+    /// Whose execution times the flight management system has there.
+    #[must_use]
+    pub const fn platform(self) -> Option<Platform> {
+        match self {
+            Self::Drawn { .. } => None,
+            Self::Flight { platform, .. } => Some(platform),
+        }
+    }
+
     /// The utilization of drawn sets for each CPU, in thousandths.
     #[must_use]
     pub const fn permille(self) -> Option<u32> {

@@ -25,7 +25,7 @@ use vestal_experiment::overhead::journal::{
     ALTERNATIVES_SHARES, GROWTH_SHARES, Head, PAIRED_SHARES, SHARES,
 };
 use vestal_experiment::overhead::sigrist2015::alternatives::{Asked, alternatives};
-use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events};
+use vestal_experiment::overhead::sigrist2015::extrapolate::{Rates, events, flight};
 use vestal_experiment::overhead::sigrist2015::plan::{
     ALTERNATIVES, ALTERNATIVES_QUICK, FULL, GROWTH, GROWTH_QUICK, PAIRED, PAIRED_QUICK, Plan, QUICK,
 };
@@ -56,11 +56,17 @@ pub(super) fn shares(args: &BenchArgs, output: &Output) -> Outcome {
     series.run(output)?;
     let table = Table::of(std::mem::take(&mut series.runs));
     let extrapolated = extrapolated(&table, plan, output)?;
+    let flight = match interrupt::asked() {
+        true => Ok(Vec::new()),
+        false => flight(registry(), &table, &plan),
+    };
+    let flight = flight.map_err(|why| Failure::bug("extrapolate Table II", why))?;
     let (mechanisms, alternatives) = asked(&table, (plan, &cpus, args.quick), output)?;
     let interrupted = interrupt::asked();
     let found = output::Found {
         table,
         extrapolated,
+        flight,
         alternatives,
         mechanisms,
         not_run: series.not_run,
@@ -260,6 +266,7 @@ fn cost(
         },
         not_run: None,
         heartbeat_ns: variant.heartbeat_ns,
+        monitor: None,
         costs: Vec::new(),
     };
     let wanted = usize::from(set.platform.cpus + variant.more_cpus);

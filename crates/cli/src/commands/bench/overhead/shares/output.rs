@@ -25,6 +25,8 @@ use vestal_result::shares::{Alternative, Measurement, ShareCell, Shares};
 pub(super) struct Found {
     pub(super) table: Table,
     pub(super) extrapolated: Vec<ShareCell>,
+    /// Of the flight management system.
+    pub(super) flight: Vec<ShareCell>,
     pub(super) alternatives: Vec<Alternative>,
     pub(super) mechanisms: Vec<Mechanism>,
     pub(super) not_run: NotRun,
@@ -91,7 +93,7 @@ fn document(found: Found) -> Shares {
         interrupted: found.interrupted,
         variants,
         cells: [drawn, found.extrapolated].concat(),
-        flight,
+        flight: [flight, found.flight].concat(),
         alternatives: found.alternatives,
         mechanisms: found.mechanisms,
         claims,
