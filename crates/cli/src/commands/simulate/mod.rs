@@ -64,7 +64,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         None => Exit::holds(broken == 0),
     };
     let exit = exit_beside(unwritten.as_ref(), exit);
-    let _told = bounded.told(exit);
+    let _told = bounded.told(output);
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result.run)?;
