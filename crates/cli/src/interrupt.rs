@@ -96,7 +96,12 @@ pub(crate) fn bounded(last_words: impl FnOnce() -> Exit + Send + 'static) -> Bou
 pub(crate) fn told(output: &Output) -> Bounded {
     let why = "whoever reads it had not taken all of it soon after the stop";
     let cut = Failure::machine("write to standard output", why);
-    let last_words = output.last_words(cut.with_help("read it faster, or into a file"));
+    let cut = cut.with_help("read it faster, or into a file");
+    let again = output.again();
+    let last_words = move || {
+        again().complaint(&cut);
+        cut.exit
+    };
     within(asked, LOOKS_TOLD_MAX, || end(last_words, Exit::Machine))
 }
 

@@ -86,7 +86,10 @@ fn message(error: &ParseError) -> String {
     let words = expected.iter().map(|one| match one {
         Expected::Literal("\n") => "newline".to_owned(),
         Expected::Literal("`") => "'`'".to_owned(),
-        Expected::Literal(text) => format!("`{}`", text.escape_debug()),
+        Expected::Literal(text) if text.chars().all(|c| c.is_ascii_control()) => {
+            format!("`{}`", text.escape_debug())
+        }
+        Expected::Literal(text) => format!("`{text}`"),
         Expected::Description(text) => (*text).to_owned(),
         _ => "something else".to_owned(),
     });
