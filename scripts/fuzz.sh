@@ -110,7 +110,7 @@ fi
 
 found=0
 for target in "${targets[@]}"; do
-    one "$target" "$seconds" || found=$((found + 1))
+    one "$target" "$seconds" || { forget "$target"; found=$((found + 1)); }
 done
 say "fuzz: ${#targets[@]} targets, $found with a finding"
 [ "$found" = 0 ]

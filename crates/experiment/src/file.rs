@@ -253,13 +253,13 @@ fn wrong(
 fn read(source: &Arc<Source>) -> Result<Raw, Diagnostics> {
     if has_more_words(&source.text, WORDS_MAX) {
         let found = format!("more than {WORDS_MAX} words and marks");
-        let help = "write `{ from = ..., to = ..., step = ... }` for a long list of values";
+        let help = "name each test once, and write `{ from = ..., to = ..., step = ... }` for a long list of values";
         return Err(problem(
             source,
             Some(0..1),
             "",
             found,
-            "an experiment file",
+            "at most 65536 words and marks",
             help,
         ));
     }

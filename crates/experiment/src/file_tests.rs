@@ -95,6 +95,10 @@ fn a_file_of_which_a_parser_makes_too_much_is_refused_before() {
         error.to_string().contains("more than 65536 words"),
         "{error}"
     );
+    let tests = vec!["\"smc\""; 50_000].join(", ");
+    let often = HEAD.replace("\"smc\"", &tests);
+    let error = read(&Source::new("x.toml", &often)).err().unwrap();
+    assert!(error.to_string().contains("name each test once"), "{error}");
     let short = HEAD.to_owned() + &"a.b.c.d = 1\n".repeat(WORDS_MAX / 16);
     let error = read(&Source::new("x.toml", &short)).err().unwrap();
     assert!(!error.to_string().contains("words"), "{error}");

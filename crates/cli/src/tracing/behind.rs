@@ -17,17 +17,16 @@ const WAITING_MAX: usize = 8 << 20;
 #[cfg(target_os = "linux")]
 const _: () = assert!(2 * WAITING_MAX as u64 <= vestal_linux::LOCKED_RESERVE_BYTES);
 
-/// What is left of that for all traces of a run.
-#[derive(Clone, Debug)]
-pub(super) struct Allowance(Arc<AtomicUsize>);
-
-impl Default for Allowance {
-    fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(WAITING_MAX)))
-    }
-}
+/// What is left of that for one trace. All have equal shares: one that nobody reads takes nothing from the others.
+#[derive(Debug)]
+pub(super) struct Allowance(AtomicUsize);
 
 impl Allowance {
+    /// For each of so many traces.
+    pub(super) fn share(traces: usize) -> Self {
+        Self(AtomicUsize::new(WAITING_MAX / traces.max(1)))
+    }
+
     /// Takes so much; an error where less is left.
     fn take(&self, bytes: usize) -> io::Result<()> {
         let less = |left: usize| left.checked_sub(bytes);
@@ -43,8 +42,9 @@ impl Allowance {
 
 fn behind() -> io::Error {
     let most = WAITING_MAX >> 20;
-    let why =
-        format!("whoever reads it is too far behind: at most {most} MiB wait for all readers");
+    let why = format!(
+        "whoever reads it is too far behind: at most {most} MiB wait for all readers together"
+    );
     io::Error::new(io::ErrorKind::TimedOut, why)
 }
 
@@ -130,13 +130,13 @@ impl Behind {
     /// Has a thread write to `out`.
     pub(super) fn start(
         mut out: impl Write + Send + 'static,
-        allowance: &Allowance,
+        allowance: Allowance,
     ) -> io::Result<(Self, Rest)> {
         allowance.take(STACK_BYTES)?;
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
-            allowance: allowance.clone(),
+            allowance,
         });
         let written = Arc::clone(&shared);
         let thread = thread::Builder::new().name("vestal-trace".to_owned());
@@ -245,7 +245,7 @@ mod tests {
     fn slow() -> (Sender<()>, Receiver<Vec<u8>>, Behind, Rest) {
         let (go, told) = mpsc::channel();
         let (take, taken) = mpsc::channel();
-        let (behind, rest) = Behind::start(Slow(told, take), &Allowance::default()).unwrap();
+        let (behind, rest) = Behind::start(Slow(told, take), Allowance::share(1)).unwrap();
         (go, taken, behind, rest)
     }
 
@@ -294,24 +294,25 @@ mod tests {
         assert!(rest.wait(|| false, &mut 0).is_err());
     }
 
-    /// Two that nobody reads have no more room together than one, and are waited for no longer.
+    /// Two have no more room together than one, each its half, and are waited for no longer.
     #[test]
-    fn all_traces_have_one_allowance_and_are_waited_for_once() {
-        let allowance = Allowance::default();
+    fn all_traces_share_the_room_and_are_waited_for_once() {
         let start = || {
             let (go, told) = mpsc::channel();
             let (take, taken) = mpsc::channel();
-            let (behind, rest) = Behind::start(Slow(told, take), &allowance).unwrap();
+            let share = Allowance::share(2);
+            let (behind, rest) = Behind::start(Slow(told, take), share).unwrap();
             (go, taken, behind, rest)
         };
         let (_go, _taken, mut first, first_rest) = start();
-        let (_stay, _taken, mut second, second_rest) = start();
+        let (_stay, _kept, mut second, second_rest) = start();
         let mebibyte = vec![0; 1 << 20];
-        let both = |behind: &mut Behind| (0..4).all(|_| behind.write_all(&mebibyte).is_ok());
-        assert!(both(&mut first));
-        assert!(!both(&mut second), "the stacks take the rest");
-        // What failed waits for nothing any more, and leaves its room.
-        assert!((0..3).all(|_| first.write_all(&mebibyte).is_ok()));
+        let take = |behind: &mut Behind, count| {
+            (0..count).all(|_: u32| behind.write_all(&mebibyte).is_ok())
+        };
+        assert!(!take(&mut first, 4), "its stack takes the rest");
+        // What became of that is nothing to the other.
+        assert!(take(&mut second, 3));
         let mut looks = 0;
         assert!(first_rest.wait(|| true, &mut looks).is_err());
         assert!(second_rest.wait(|| true, &mut looks).is_err());

@@ -1,7 +1,8 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
+use super::behind::Rest;
 #[cfg(target_os = "linux")]
-use super::behind::{Allowance, Behind, Rest};
+use super::behind::{Allowance, Behind};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::input::shown;
@@ -111,11 +112,11 @@ impl Reserved {
     /// and ends nothing.
     #[cfg(target_os = "linux")]
     pub(crate) fn begin_or_fail(self, header: &Header) -> TraceFiles {
-        let allowance = Allowance::default();
+        let pipes = self.0.iter().filter(|(file, ..)| !file.is_plain()).count();
         let begun = self.begin_each(|sink, (format, is_plain), file| {
             let opened = match is_plain {
                 true => Ok((Box::new(file) as Box<dyn io::Write + Send>, None)),
-                false => Behind::start(file, &allowance).map(|(behind, rest)| {
+                false => Behind::start(file, Allowance::share(pipes)).map(|(behind, rest)| {
                     (Box::new(behind) as Box<dyn io::Write + Send>, Some(rest))
                 }),
             };

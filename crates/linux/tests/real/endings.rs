@@ -159,12 +159,17 @@ fn nothing_is_tried_out_for_a_run_that_ends_as_soon_as_it_begins() {
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
             .run(Duration::from_millis(100));
         let report = report.unwrap();
-        let is_tried_out = report.cpus[0].monitor_choice.is_some();
-        (report.ended, is_tried_out)
+        let cpu = &report.cpus[0];
+        let has_chosen = cpu.monitor_choice.is_some();
+        (
+            report.ended,
+            has_chosen,
+            cpu.enforcement.calibration.is_some(),
+        )
     };
     let has_a_choice = Rights::probe().perf;
-    assert_eq!(run(), (Ended::Finished, has_a_choice));
+    assert_eq!(run(), (Ended::Finished, has_a_choice, true));
     stop::ask();
-    assert_eq!(run(), (Ended::Signal(2), false));
+    assert_eq!(run(), (Ended::Signal(2), false, false));
     assert_eq!(stop::acknowledge(), Some(2));
 }

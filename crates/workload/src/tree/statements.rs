@@ -65,7 +65,7 @@ impl<'s> Statements<'s> {
                 | TokenKind::Atom
                 | TokenKind::Eof => {}
             }
-            if open > 0 {
+            if open > 0 && !is_header {
                 self.drop_blank_before(&word);
             }
             if self.words.len() >= self.most {

@@ -118,7 +118,10 @@ impl Found {
     }
 }
 
-const LINES: [&str; 34] = [
+const LINES: [&str; 37] = [
+    "[ [task]]",
+    "[[task] ]",
+    "[ [ a ] ]",
     "[[task]]",
     "[[task]]",
     "[task.wcet]",
