@@ -132,6 +132,7 @@ def compare(program, rounds, seconds, into):
         name = " ".join(example)
         if found is None:
             print(f"{name:32} NOT RUN: {why}")
+            kept.append({"example": example[0], "policy": example[1], "not_run": why})
             wrong += 1
             continue
         costs, parts, picked, runs = found

@@ -68,6 +68,12 @@ record() {
     mv "$RECORD.new" "$RECORD"
 }
 
+# forget TARGET: what it ran without a finding does not count once there is one.
+forget() {
+    awk -F ' *[|] *' -v target="$1" '$2 != target' "$RECORD" >"$RECORD.new"
+    mv "$RECORD.new" "$RECORD"
+}
+
 # one TARGET SECONDS: runs it for so long, and says what came of it; fails if that is a finding.
 one() {
     local target="$1" log="$into/logs/$1.log" done_line='^Done \([0-9]*\) runs in \([0-9]*\) second.*'
@@ -94,7 +100,7 @@ least() {
 if [ -n "$up_to" ]; then
     while read -r had target < <(least) && [ "$had" -lt "$seconds" ]; do
         piece=$((seconds - had < PIECE ? seconds - had : PIECE))
-        one "$target" "$piece" || die 1 "fuzz: a finding after ${had} s of $target"
+        one "$target" "$piece" || { forget "$target"; die 1 "fuzz: a finding after ${had} s of $target"; }
         read -r ran_seconds ran_inputs <<<"$ran"
         record "$target" "$ran_seconds" "$ran_inputs"
     done
@@ -104,7 +110,7 @@ fi
 
 found=0
 for target in "${targets[@]}"; do
-    one "$target" "$seconds" || found=$((found + 1))
+    one "$target" "$seconds" || { forget "$target"; found=$((found + 1)); }
 done
 say "fuzz: ${#targets[@]} targets, $found with a finding"
 [ "$found" = 0 ]

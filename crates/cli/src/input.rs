@@ -34,7 +34,7 @@ pub(crate) fn source(path: &Path) -> Result<Arc<Source>, Failure> {
         .take(limit)
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::input("read standard input", error.to_string()))?;
-    Source::from_bytes(STDIN_NAME, &bytes).map_err(|found| unreadable(path, found))
+    Source::from_vec(STDIN_NAME, bytes).map_err(|found| unreadable(path, found))
 }
 
 /// The failure for a file with errors.

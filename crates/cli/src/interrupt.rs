@@ -12,6 +12,7 @@
 //! not bounded so: they end by themselves, and give back what they took of the machine.
 
 use crate::failure::{Exit, Failure};
+use crate::output::Output;
 use crate::whole;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,18 +88,21 @@ pub(crate) struct Bounded(Shared);
 /// and with which code to exit; it is called at most once, on another thread, and waits for nothing that the command may
 /// hold.
 pub(crate) fn bounded(last_words: impl FnOnce() -> Exit + Send + 'static) -> Bounded {
-    within(asked, LOOKS_MAX, || end(last_words))
+    within(asked, LOOKS_MAX, || end(last_words, Exit::DoesNotHold))
 }
 
-/// From now on a stop ends the process if what is told is not taken soon, without a word that would stand beside that,
-/// and with `exit`, but never as if all was well: what was cut short is no answer.
-pub(crate) fn told(exit: Exit) -> Bounded {
-    let cut = if exit == Exit::Holds {
-        Exit::DoesNotHold
-    } else {
-        exit
+/// From now on a stop ends the process if what is told is not taken soon: as where standard output cannot be written, since what
+/// was cut short is no answer. It is said on standard error alone.
+pub(crate) fn told(output: &Output) -> Bounded {
+    let why = "whoever reads it had not taken all of it soon after the stop";
+    let cut = Failure::machine("write to standard output", why);
+    let cut = cut.with_help("read it faster, or into a file");
+    let again = output.again();
+    let last_words = move || {
+        again().complaint(&cut);
+        cut.exit
     };
-    within(asked, LOOKS_TOLD_MAX, move || end(move || cut))
+    within(asked, LOOKS_TOLD_MAX, || end(last_words, Exit::Machine))
 }
 
 /// What is bounded by whether a stop was `asked` for, by how often is looked after one, and by what is to `end` it.
@@ -153,9 +157,9 @@ fn unless<T: Send + 'static>(
 
 impl Bounded {
     /// The work is done, and what came of it is [`told`].
-    pub(crate) fn told(self, exit: Exit) -> Self {
+    pub(crate) fn told(self, output: &Output) -> Self {
         drop(self);
-        told(exit)
+        told(output)
     }
 }
 
@@ -195,22 +199,22 @@ fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
     work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the process, whatever its other threads do.
-fn end(last_words: impl FnOnce() -> Exit + Send + 'static) -> ! {
-    let exit = in_time(move || {
+/// Ends the process, whatever its other threads do, with this code where the last words take too long.
+fn end(last_words: impl FnOnce() -> Exit + Send + 'static, unsaid: Exit) -> ! {
+    let words = move || {
         whole::seal(UNBROKEN);
         last_words()
-    });
-    process::exit(i32::from(exit.code()))
+    };
+    process::exit(i32::from(in_time(words, unsaid).code()))
 }
 
 /// The exit code of what is said, if that does not take too long.
-fn in_time(words: impl FnOnce() -> Exit + Send + 'static) -> Exit {
+fn in_time(words: impl FnOnce() -> Exit + Send + 'static, unsaid: Exit) -> Exit {
     let (said, heard) = mpsc::channel();
     let _thread = thread::Builder::new().spawn(move || {
         let _nobody_waits = said.send(words());
     });
-    heard.recv_timeout(WORDS).unwrap_or(Exit::DoesNotHold)
+    heard.recv_timeout(WORDS).unwrap_or(unsaid)
 }
 
 #[cfg(target_os = "linux")]
@@ -300,10 +304,11 @@ mod tests {
 
     #[test]
     fn words_that_nobody_reads_are_waited_for_no_longer_than_is_good() {
-        assert_eq!(in_time(|| Exit::Machine), Exit::Machine);
+        let unsaid = Exit::DoesNotHold;
+        assert_eq!(in_time(|| Exit::Machine, unsaid), Exit::Machine);
         let (_never, nobody) = mpsc::channel::<Exit>();
-        let exit = soon(move || in_time(move || nobody.recv().unwrap()));
-        assert_eq!(exit, Some(Exit::DoesNotHold));
+        let exit = soon(move || in_time(move || nobody.recv().unwrap(), unsaid));
+        assert_eq!(exit, Some(unsaid));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 use std::thread;
 use std::time::Duration;
 use vestal_experiment::anew::create_anew;
@@ -45,7 +45,7 @@ impl Going {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn seal(&self, patience: Duration) -> bool {
+    fn seal(&'static self, patience: Duration) -> bool {
         // Not with the names in hand: who is unbroken may need them for its end.
         let sealed = self.writing_ends(patience);
         let names = self.unfinished();
@@ -57,29 +57,19 @@ impl Going {
         sealed
     }
 
-    /// Waits until nobody is unbroken, and has nobody begin to be.
-    fn writing_ends(&self, patience: Duration) -> bool {
-        let looks = patience.as_nanos() / LOOK.as_nanos();
-        for _ in 0..=looks {
-            match self.writing.try_write() {
-                Ok(writing) => {
-                    std::mem::forget(writing);
-                    return true;
-                }
-                // Nobody panics in the middle of a file, and if one did, it is not writing any more.
-                Err(TryLockError::Poisoned(writing)) => {
-                    std::mem::forget(writing.into_inner());
-                    return true;
-                }
-                Err(TryLockError::WouldBlock) => thread::park_timeout(LOOK),
-            }
-        }
-        false
+    /// Waits until nobody is unbroken, and has nobody begin to be. Who waits for that is let in before who comes later: where several
+    /// threads write one file after the other, there is no instant at which none does.
+    fn writing_ends(&'static self, patience: Duration) -> bool {
+        let (end, ended) = mpsc::channel();
+        let waits = thread::Builder::new().spawn(move || {
+            // Nobody panics in the middle of a file, and if one did, it is not writing any more.
+            let writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(writing);
+            let _nobody_waits = end.send(());
+        });
+        waits.is_ok() && ended.recv_timeout(patience).is_ok()
     }
 }
-
-/// How often is looked whether somebody is unbroken still.
-const LOOK: Duration = Duration::from_millis(5);
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     GOING.unfinished()
@@ -267,6 +257,27 @@ mod tests {
         // From now on nobody begins.
         assert!(going.writing.try_read().is_err());
         assert!(going.unfinished.try_lock().is_err());
+    }
+
+    /// Several write one file after the other, so that somebody always does: each is finished, and the next one is not begun.
+    #[test]
+    fn who_ends_the_process_is_let_in_between_two_files() {
+        let going: &'static Going = Box::leak(Box::new(Going::new()));
+        let (begun, has_begun) = mpsc::channel();
+        for thread in 0..3 {
+            let begun = begun.clone();
+            thread::spawn(move || {
+                // Not in step with each other.
+                thread::park_timeout(Duration::from_millis(7 * thread));
+                loop {
+                    let _writing = going.writing.read();
+                    let _nobody_waits = begun.send(());
+                    thread::park_timeout(Duration::from_millis(21));
+                }
+            });
+        }
+        (0..6).for_each(|_| has_begun.recv().unwrap());
+        assert!(going.seal(Duration::from_secs(20)));
     }
 
     #[test]

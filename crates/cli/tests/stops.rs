@@ -272,7 +272,14 @@ fn a_simulation_ends_soon_whose_result_nobody_reads() {
     let scratch = Scratch::new("unread");
     let file = large(&scratch, 1, 400);
     let arguments = simulation(&file, "rms", "1s");
-    assert_eq!(unread("unread", &arguments), Ending::Exit(1));
+    let (ending, said) = unread("unread", &arguments);
+    assert_eq!(ending, Ending::Exit(3), "{said}");
+    assert_eq!(
+        said.matches("error: failed to write to standard output")
+            .count(),
+        1,
+        "{said}"
+    );
 }
 
 #[test]

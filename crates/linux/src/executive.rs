@@ -18,7 +18,7 @@ use crate::report::{Ended, Report};
 use crate::rights::Rights;
 use crate::server_trial;
 use crate::skew::{ClockSkew, clock_skew};
-use crate::stop::Watch;
+use crate::stop::{self, Watch};
 use crate::sys::Processor;
 use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
@@ -350,6 +350,10 @@ impl Executive {
         if !may_choose || !arms_itself || self.frames.is_some() {
             return Ok(());
         }
+        if is_to_end() {
+            // Perf is what there is without a trial.
+            return Ok(());
+        }
         let low = i32::from(config.priorities.0);
         let Some(mut choice) = choose(cpu.monitor, cpu.processor.0, low, ROUNDS) else {
             return Ok(());
@@ -383,7 +387,7 @@ impl Executive {
     }
 
     fn calibrate(&self, cpu: &CpuPlan, rights: &Rights) -> Result<Calibration, RunError> {
-        if !self.config.calibrate || self.frames.is_some() {
+        if !self.config.calibrate || self.frames.is_some() || is_to_end() {
             return Ok(Calibration::default());
         }
         let monitor = match cpu.calibrated {
@@ -459,4 +463,10 @@ impl Drop for Alone {
     fn drop(&mut self) {
         RUNNING.store(false, Ordering::SeqCst);
     }
+}
+
+/// Whether a stop was requested, so that the run ends as soon as it begins: then nothing is tried out for it. A trial takes up to
+/// half a second for each CPU.
+fn is_to_end() -> bool {
+    stop::asked().is_some()
 }

@@ -134,6 +134,7 @@ pub use levels::Claims;
 pub use marker::trace_marker;
 pub use monitor::Monitor;
 pub use pace::{BOUND, BOUND_RANGE, HEARTBEAT_RANGE};
+pub use plan::LOCKED_RESERVE_BYTES;
 pub use recording::{Beginning, Consumer, Recorded, Recording, Start, Started};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};

@@ -34,8 +34,8 @@ const PRIORITIES_SIGRIST2015: usize = 6;
 /// What is noted down for each task, its copy in the report included.
 const RECORD_BYTES: u64 = 1 << 20;
 
-/// Room for what a run allocates beside the stacks.
-const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
+/// Room for what a run allocates beside the stacks, in bytes: of what is locked so much is left for it and for who records.
+pub const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
 
 /// What was decided before anything started.
 pub(crate) struct RunPlan {

@@ -221,8 +221,8 @@ fn printable(text: &str) -> String {
 
 /// `text` if the lines around `span` are short enough to show.
 fn excerpt(text: &str, span: Span) -> Option<&str> {
-    let before = text.get(..span.start)?.rsplit('\n').take(2);
-    let after = text.get(span.start..)?.split('\n').take(2);
+    let before = text.get(..span.start())?.rsplit('\n').take(2);
+    let after = text.get(span.start()..)?.split('\n').take(2);
     let short = before
         .chain(after)
         .all(|part| part.len() <= EXCERPT_LINE_BYTES_MAX);
@@ -269,7 +269,7 @@ impl miette::Diagnostic for View<'_> {
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         self.text?;
-        let Span { start, end } = self.diagnostic.span;
+        let (start, end) = (self.diagnostic.span.start(), self.diagnostic.span.end());
         let label = format!("found {}", self.diagnostic.found);
         let length = end.saturating_sub(start);
         Some(Box::new(std::iter::once(LabeledSpan::new(
@@ -379,11 +379,11 @@ impl Sink {
             return;
         }
         let text = &self.source.text;
-        let mut start = span.start.min(text.len());
+        let mut start = span.start().min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
-        let mut end = span.end.clamp(start, text.len());
+        let mut end = span.end().clamp(start, text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
@@ -416,7 +416,7 @@ impl Sink {
 
     /// The diagnostics in the order of the text.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|diagnostic| diagnostic.span.start);
+        self.list.sort_by_key(|diagnostic| diagnostic.span.start());
         self.list
     }
 

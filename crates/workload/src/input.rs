@@ -6,6 +6,7 @@ use crate::source::{Source, Span};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::str::Utf8Error;
 use std::sync::Arc;
 
 /// The largest file that is read, in bytes. A task set of the largest supported size fits easily;
@@ -20,41 +21,56 @@ impl Source {
     /// if there are more than [`FILE_BYTES_MAX`].
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Arc<Self>, Diagnostics> {
         if bytes.len() > FILE_BYTES_MAX {
-            return Err(Sink::single(
-                Self::new(name, ""),
-                codes::FILE_TOO_LARGE,
-                Span::default(),
-                "",
-                match bytes.len() - FILE_BYTES_MAX {
-                    1 => format!("more than {FILE_BYTES_MAX} bytes"),
-                    _ => format!("{} bytes", bytes.len()),
-                },
-                format!("at most {FILE_BYTES_MAX} bytes"),
-                "split the file, or check that it is the one you meant",
-            ));
+            return Err(too_large(name, bytes.len()));
         }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Self::new(name, text)),
-            Err(error) => {
-                let text = String::from_utf8_lossy(bytes);
-                // Everything before the first wrong byte is UTF-8, so its offset is the same in
-                // the repaired text.
-                let at = error.valid_up_to();
-                let found = bytes
-                    .get(at)
-                    .map_or_else(String::new, |byte| format!("byte 0x{byte:02x}"));
-                Err(Sink::single(
-                    Self::new(name, &text),
-                    codes::NOT_UTF8,
-                    Span::new(at, at),
-                    "",
-                    found,
-                    "UTF-8 text".to_owned(),
-                    "save the file as UTF-8; other encodings and binary files are not read",
-                ))
-            }
-        }
+        Self::from_vec(name, bytes.to_vec())
     }
+
+    /// A source from raw bytes that are not copied.
+    ///
+    /// # Errors
+    /// As [`Source::from_bytes`].
+    pub fn from_vec(name: &str, bytes: Vec<u8>) -> Result<Arc<Self>, Diagnostics> {
+        if bytes.len() > FILE_BYTES_MAX {
+            return Err(too_large(name, bytes.len()));
+        }
+        String::from_utf8(bytes)
+            .map(|text| Self::owning(name, text))
+            .map_err(|error| not_text(name, error.as_bytes(), error.utf8_error()))
+    }
+}
+
+fn too_large(name: &str, bytes: usize) -> Diagnostics {
+    Sink::single(
+        Source::new(name, ""),
+        codes::FILE_TOO_LARGE,
+        Span::default(),
+        "",
+        match bytes - FILE_BYTES_MAX {
+            1 => format!("more than {FILE_BYTES_MAX} bytes"),
+            _ => format!("{bytes} bytes"),
+        },
+        format!("at most {FILE_BYTES_MAX} bytes"),
+        "split the file, or check that it is the one you meant",
+    )
+}
+
+fn not_text(name: &str, bytes: &[u8], error: Utf8Error) -> Diagnostics {
+    let text = String::from_utf8_lossy(bytes);
+    // Everything before the first wrong byte is UTF-8, so its offset is the same in the repaired text.
+    let at = error.valid_up_to();
+    let found = bytes
+        .get(at)
+        .map_or_else(String::new, |byte| format!("byte 0x{byte:02x}"));
+    Sink::single(
+        Source::new(name, &text),
+        codes::NOT_UTF8,
+        Span::new(at, at),
+        "",
+        found,
+        "UTF-8 text".to_owned(),
+        "save the file as UTF-8; other encodings and binary files are not read",
+    )
 }
 
 /// The first bytes of a file, one more than `most` if it has more: a device or a pipe may have no end.
@@ -75,7 +91,7 @@ pub fn read_at_most(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 pub fn read_file(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     let name = path.display().to_string();
     match read_at_most(path, FILE_BYTES_MAX) {
-        Ok(bytes) => Source::from_bytes(&name, &bytes),
+        Ok(bytes) => Source::from_vec(&name, bytes),
         Err(error) => Err(Sink::single(
             Source::new(&name, ""),
             codes::UNREADABLE,

@@ -30,7 +30,7 @@ mod write;
 /// of them.
 pub mod document {
     pub use crate::table::fields::{Fields, Reader};
-    pub use crate::tree::{Entry, Node, Value, parse};
+    pub use crate::tree::{Entry, Node, Value, has_more_words, parse};
 }
 
 pub use codes::{Code, explain};

@@ -12,13 +12,12 @@ pub struct Source {
     pub text: String,
 }
 
-/// A stretch of a source's text in bytes, half open.
+/// A stretch of a source's text in bytes, half open. There are several for each word of a file, so they are small: of a text of
+/// more than 4 GiB, which no reader takes, the rest counts as its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
+    start: u32,
+    end: u32,
 }
 
 /// Where a value of the resolved model was written.
@@ -38,8 +37,24 @@ impl Eq for Place {}
 impl Span {
     /// From the first byte to one past the last.
     #[must_use]
-    pub const fn new(start: usize, end: usize) -> Self {
-        Self { start, end }
+    pub fn new(start: usize, end: usize) -> Self {
+        let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self {
+            start: small(start),
+            end: small(end),
+        }
+    }
+
+    /// The first byte.
+    #[must_use]
+    pub const fn start(self) -> usize {
+        self.start as usize
+    }
+
+    /// One past the last byte.
+    #[must_use]
+    pub const fn end(self) -> usize {
+        self.end as usize
     }
 }
 
@@ -47,9 +62,14 @@ impl Source {
     /// A shared source.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Arc<Self> {
+        Self::owning(name, text.to_owned())
+    }
+
+    /// The same of a text that is not copied.
+    pub(crate) fn owning(name: &str, text: String) -> Arc<Self> {
         Arc::new(Self {
             name: name.to_owned(),
-            text: text.to_owned(),
+            text,
         })
     }
 
@@ -76,7 +96,7 @@ impl Source {
     /// The text of a span, empty if it lies outside.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
-        self.text.get(span.start..span.end).unwrap_or_default()
+        self.text.get(span.start()..span.end()).unwrap_or_default()
     }
 
     /// Whether the text looks like JSON rather than TOML: the name says so, or the first visible

@@ -53,7 +53,7 @@ impl TaskSet {
             _ => {
                 let key = field.strip_prefix("task.")?;
                 counted(self.tasks.iter().filter_map(|task| {
-                    let place = task.places.keys.iter().find(|(known, _)| known == key)?.1;
+                    let place = task.places.keys.iter().find(|(known, _)| *known == key)?.1;
                     Some((task.name.clone(), place))
                 }))
             }

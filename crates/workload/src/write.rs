@@ -34,9 +34,9 @@ impl TaskSet {
 }
 
 /// A value as JSON that begins behind so many spaces: in one line where that is short.
-fn json(node: &Node, indent: usize) -> String {
+fn json(node: &Node<'_>, indent: usize) -> String {
     let (open, close, parts) = match &node.value {
-        Value::Number(number) => return number.clone(),
+        Value::Number(number) => return number.to_string(),
         Value::Text(text) => return json_string(text),
         Value::Null | Value::Bool | Value::Date => {
             unreachable!("no key of a task set takes {}", node.kind())
@@ -46,7 +46,7 @@ fn json(node: &Node, indent: usize) -> String {
             ('[', ']', parts.collect::<Vec<_>>())
         }
         Value::Table(entries) => {
-            let entry = |entry: &Entry| {
+            let entry = |entry: &Entry<'_>| {
                 let key = json_string(&entry.key);
                 format!("{key}: {}", json(&entry.node, indent + 2))
             };

@@ -45,7 +45,7 @@ pub(crate) fn advise(args: &AdviseArgs, output: &Output) -> Outcome {
     let bounded = interrupt::bounded(output.last_words(interrupted()));
     let choices = choices(registry(), (&set, &args.file), &source, output)?;
     let exit = Exit::holds(choices.iter().any(|choice| choice.schedulable));
-    let _told = bounded.told(exit);
+    let _told = bounded.told(output);
     output.human(&format!(
         "{}\nmargin: the largest factor on all of them; scaling: the largest on execution times if nothing cost anything\n\n",
         source.in_words()

@@ -85,7 +85,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let command = format!("vestal reproduce {what}{quick} -o DIR");
     let index = figure::index(&outcomes, &command, VERSION);
     write(directory, "index.md", &index)?;
-    let _told = bounded.told(Exit::Holds);
+    let _told = bounded.told(output);
     output.human(&page(&outcomes, directory, output));
     output.json(&document(outcomes, directory))?;
     Ok(Exit::Holds)

@@ -32,12 +32,13 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let found = exit(run.result.broken(), args.tolerate_stolen_time);
     let found = exit_beside(run.unwritten.as_ref(), found);
     // Nothing runs any more, and nobody may read what is said.
-    let _told = interrupt::told(found);
-    show(&run, &session, output);
-    output.json(&run.result.run)?;
+    let _told = interrupt::told(output);
+    // What is missing is said first: the rest may be cut short.
     if let Some(failure) = &run.unwritten {
         output.complaint(failure);
     }
+    show(&run, &session, output);
+    output.json(&run.result.run)?;
     Ok(found)
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let bounded = interrupt::bounded(asked.last_words(args, shard, output));
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
     let exit = Exit::holds(!report.stopped);
-    let _told = bounded.told(exit);
+    let _told = bounded.told(output);
     output.human(&page(&report, &experiment, args, shard));
     if report.complete && !report.stopped {
         output.human(&shown(&store, output));

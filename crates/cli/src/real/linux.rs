@@ -84,6 +84,8 @@ pub(crate) fn execute(
         executive = executive.marked(marker);
     }
     drop(bounded);
+    // One that came just now has nothing to end yet.
+    interrupt::check(|| what.clone())?;
     let files = Arc::new(Mutex::new(None));
     let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();

@@ -6,13 +6,47 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// So much may wait for its reader: a minute of a busy run, and half of what a run leaves for what it allocates while its memory
-/// is locked.
+/// So much may wait for readers in all: a minute of a busy run, and half of what a run leaves for what it allocates while its memory
+/// is locked. The stacks of the threads count.
 const WAITING_MAX: usize = 8 << 20;
+#[cfg(target_os = "linux")]
+const _: () = assert!(2 * WAITING_MAX as u64 <= vestal_linux::LOCKED_RESERVE_BYTES);
+
+/// What is left of that for one trace. All have equal shares: one that nobody reads takes nothing from the others.
+#[derive(Debug)]
+pub(super) struct Allowance(AtomicUsize);
+
+impl Allowance {
+    /// For each of so many traces.
+    pub(super) fn share(traces: usize) -> Self {
+        Self(AtomicUsize::new(WAITING_MAX / traces.max(1)))
+    }
+
+    /// Takes so much; an error where less is left.
+    fn take(&self, bytes: usize) -> io::Result<()> {
+        let less = |left: usize| left.checked_sub(bytes);
+        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+        let taken = self.0.fetch_update(set, fetch, less);
+        taken.map(|_| ()).map_err(|_| behind())
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+fn behind() -> io::Error {
+    let most = WAITING_MAX >> 20;
+    let why = format!(
+        "whoever reads it is too far behind: at most {most} MiB wait for all readers together"
+    );
+    io::Error::new(io::ErrorKind::TimedOut, why)
+}
 
 /// The thread does little, and its stack is locked, too.
 const STACK_BYTES: usize = 256 << 10;
@@ -41,17 +75,19 @@ impl State {
         }
     }
 
-    fn fail(&mut self, error: &io::Error) {
+    /// Gives how much does not wait any more.
+    fn fail(&mut self, error: &io::Error) -> usize {
         self.failed = Some((error.kind(), error.to_string()));
-        self.waiting.clear();
-        self.bytes = 0;
+        self.waiting = VecDeque::new();
+        std::mem::take(&mut self.bytes)
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    allowance: Allowance,
 }
 
 impl Shared {
@@ -92,18 +128,32 @@ pub(super) struct Rest(Arc<Shared>);
 
 impl Behind {
     /// Has a thread write to `out`.
-    pub(super) fn start(mut out: impl Write + Send + 'static) -> io::Result<(Self, Rest)> {
-        let shared = Arc::<Shared>::default();
+    pub(super) fn start(
+        mut out: impl Write + Send + 'static,
+        allowance: Allowance,
+    ) -> io::Result<(Self, Rest)> {
+        allowance.take(STACK_BYTES)?;
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            allowance,
+        });
         let written = Arc::clone(&shared);
         let thread = thread::Builder::new().name("vestal-trace".to_owned());
         let thread = thread.stack_size(STACK_BYTES);
         thread.spawn(move || {
             while let Some(bytes) = written.next() {
                 let wrote = out.write_all(&bytes).and_then(|()| out.flush());
-                written.change(|state| match wrote {
-                    Ok(()) => state.bytes = state.bytes.saturating_sub(bytes.len()),
+                let written_off = written.change(|state| match wrote {
+                    Ok(()) => {
+                        // Less where it has failed meanwhile.
+                        let less = bytes.len().min(state.bytes);
+                        state.bytes -= less;
+                        less
+                    }
                     Err(error) => state.fail(&error),
                 });
+                written.allowance.give_back(written_off);
             }
         })?;
         Ok((Self(Arc::clone(&shared)), Rest(shared)))
@@ -112,16 +162,20 @@ impl Behind {
 
 impl Write for Behind {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let allowance = &self.0.allowance;
         self.0.change(|state| {
             state.check()?;
-            if state.bytes.saturating_add(bytes.len()) > WAITING_MAX {
-                let why = format!("whoever reads it is {} MiB behind", WAITING_MAX >> 20);
-                state.fail(&io::Error::new(io::ErrorKind::TimedOut, why));
-                return state.check();
+            match kept(bytes, allowance) {
+                Ok(kept) => {
+                    state.bytes += bytes.len();
+                    state.waiting.push_back(kept);
+                    Ok(())
+                }
+                Err(error) => {
+                    allowance.give_back(state.fail(&error));
+                    state.check()
+                }
             }
-            state.bytes += bytes.len();
-            state.waiting.push_back(bytes.to_vec());
-            Ok(())
         })?;
         Ok(bytes.len())
     }
@@ -132,6 +186,18 @@ impl Write for Behind {
     }
 }
 
+/// A copy, if there is memory for one.
+fn kept(bytes: &[u8], allowance: &Allowance) -> io::Result<Vec<u8>> {
+    allowance.take(bytes.len())?;
+    let mut kept = Vec::new();
+    if let Err(error) = kept.try_reserve_exact(bytes.len()) {
+        allowance.give_back(bytes.len());
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, error));
+    }
+    kept.extend_from_slice(bytes);
+    Ok(kept)
+}
+
 impl Drop for Behind {
     fn drop(&mut self) {
         self.0.change(|state| state.closed = true);
@@ -139,13 +205,13 @@ impl Drop for Behind {
 }
 
 impl Rest {
-    /// Waits until all is written; after a stop, which is `asked` for, not for long.
-    pub(super) fn wait(self, asked: impl Fn() -> bool) -> io::Result<()> {
+    /// Waits until all is written; after a stop, which is `asked` for, not for long. `looks` counts how often was looked after one, for
+    /// all that are waited for one after the other.
+    pub(super) fn wait(self, asked: impl Fn() -> bool, looks: &mut u32) -> io::Result<()> {
         let mut state = self.0.lock();
-        let mut looks = 0;
         while state.bytes > 0 && state.failed.is_none() {
-            looks += u32::from(asked());
-            if looks > LOOKS_MAX {
+            *looks += u32::from(asked());
+            if *looks > LOOKS_MAX {
                 let why = "whoever reads it had not taken all of it soon after the stop";
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
             }
@@ -179,7 +245,7 @@ mod tests {
     fn slow() -> (Sender<()>, Receiver<Vec<u8>>, Behind, Rest) {
         let (go, told) = mpsc::channel();
         let (take, taken) = mpsc::channel();
-        let (behind, rest) = Behind::start(Slow(told, take)).unwrap();
+        let (behind, rest) = Behind::start(Slow(told, take), Allowance::share(1)).unwrap();
         (go, taken, behind, rest)
     }
 
@@ -193,7 +259,7 @@ mod tests {
         drop(behind);
         assert!(taken.try_recv().is_err(), "nobody waited for it");
         (0..5).for_each(|_| go.send(()).unwrap());
-        rest.wait(|| false).unwrap();
+        rest.wait(|| false, &mut 0).unwrap();
         let taken: Vec<Vec<u8>> = taken.try_iter().collect();
         assert_eq!(taken, [0, 1, 2, 3, 4].map(|number| vec![number; 3]));
     }
@@ -203,7 +269,7 @@ mod tests {
         let (_go, _taken, mut behind, rest) = slow();
         behind.write_all(b"begin").unwrap();
         drop(behind);
-        let error = rest.wait(|| true).unwrap_err();
+        let error = rest.wait(|| true, &mut 0).unwrap_err();
         assert!(error.to_string().contains("soon after the stop"), "{error}");
     }
 
@@ -212,7 +278,7 @@ mod tests {
         let (go, _taken, mut behind, rest) = slow();
         behind.write_all(b"begin").unwrap();
         drop(go);
-        let error = rest.wait(|| false).unwrap_err();
+        let error = rest.wait(|| false, &mut 0).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         assert_eq!(
             behind.flush().unwrap_err().kind(),
@@ -220,11 +286,36 @@ mod tests {
         );
         let (_go, _taken, mut behind, rest) = slow();
         let mebibyte = vec![0; 1 << 20];
-        for _ in 0..WAITING_MAX >> 20 {
+        for _ in 1..WAITING_MAX >> 20 {
             behind.write_all(&mebibyte).unwrap();
         }
-        let error = behind.write_all(b"more").unwrap_err();
-        assert!(error.to_string().contains("8 MiB behind"), "{error}");
-        assert!(rest.wait(|| false).is_err());
+        let error = behind.write_all(&mebibyte).unwrap_err();
+        assert!(error.to_string().contains("at most 8 MiB"), "{error}");
+        assert!(rest.wait(|| false, &mut 0).is_err());
+    }
+
+    /// Two have no more room together than one, each its half, and are waited for no longer.
+    #[test]
+    fn all_traces_share_the_room_and_are_waited_for_once() {
+        let start = || {
+            let (go, told) = mpsc::channel();
+            let (take, taken) = mpsc::channel();
+            let share = Allowance::share(2);
+            let (behind, rest) = Behind::start(Slow(told, take), share).unwrap();
+            (go, taken, behind, rest)
+        };
+        let (_go, _taken, mut first, first_rest) = start();
+        let (_stay, _kept, mut second, second_rest) = start();
+        let mebibyte = vec![0; 1 << 20];
+        let take = |behind: &mut Behind, count| {
+            (0..count).all(|_: u32| behind.write_all(&mebibyte).is_ok())
+        };
+        assert!(!take(&mut first, 4), "its stack takes the rest");
+        // What became of that is nothing to the other.
+        assert!(take(&mut second, 3));
+        let mut looks = 0;
+        assert!(first_rest.wait(|| true, &mut looks).is_err());
+        assert!(second_rest.wait(|| true, &mut looks).is_err());
+        assert_eq!(looks, LOOKS_MAX + 1);
     }
 }

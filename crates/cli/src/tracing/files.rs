@@ -1,8 +1,8 @@
 //! The files that a trace is written to, each of which has its name only when it is complete.
 
-#[cfg(target_os = "linux")]
-use super::behind::Behind;
 use super::behind::Rest;
+#[cfg(target_os = "linux")]
+use super::behind::{Allowance, Behind};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::input::shown;
@@ -112,10 +112,11 @@ impl Reserved {
     /// and ends nothing.
     #[cfg(target_os = "linux")]
     pub(crate) fn begin_or_fail(self, header: &Header) -> TraceFiles {
+        let pipes = self.0.iter().filter(|(file, ..)| !file.is_plain()).count();
         let begun = self.begin_each(|sink, (format, is_plain), file| {
             let opened = match is_plain {
                 true => Ok((Box::new(file) as Box<dyn io::Write + Send>, None)),
-                false => Behind::start(file).map(|(behind, rest)| {
+                false => Behind::start(file, Allowance::share(pipes)).map(|(behind, rest)| {
                     (Box::new(behind) as Box<dyn io::Write + Send>, Some(rest))
                 }),
             };
@@ -220,11 +221,11 @@ impl TraceFiles {
         let Self {
             sink, files, rests, ..
         } = self;
-        let mut failure = None;
+        let (mut failure, mut looks) = (None, 0);
         let ended = files.into_iter().zip(rests).zip(sink.finish());
         for ((file, rest), written) in ended {
             let written = written.and_then(|()| match rest {
-                Some(rest) => rest.wait(interrupt::asked),
+                Some(rest) => rest.wait(interrupt::asked, &mut looks),
                 None => Ok(()),
             });
             let name = shown(file.path());
@@ -261,8 +262,12 @@ impl Sink for TraceFiles {
 
 fn unwritten(file: Unfinished, error: &io::Error) -> Failure {
     let what = what(file.path());
-    let failure = Failure::machine(what, format!("V0812: {error}"))
-        .with_help("make room on the disk, or trace a shorter run");
+    let help = if file.is_plain() {
+        "make room on the disk, or trace a shorter run"
+    } else {
+        "read it faster, or trace into a file"
+    };
+    let failure = Failure::machine(what, format!("V0812: {error}")).with_help(help);
     match file.keep() {
         Some(kept) => failure.with_help(format!(
             "what was written until then is in {}",

@@ -86,7 +86,11 @@ fn has_bytes(folder: &Path, least: u64) -> bool {
 }
 
 fn pipe(scratch: &Scratch) -> std::path::PathBuf {
-    let pipe = scratch.0.join("pipe.csv");
+    pipe_of(scratch, "pipe.csv")
+}
+
+fn pipe_of(scratch: &Scratch, name: &str) -> std::path::PathBuf {
+    let pipe = scratch.0.join(name);
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     pipe
@@ -120,12 +124,17 @@ fn a_run_ends_soon_that_waits_for_a_reader_of_its_trace() {
 #[test]
 fn a_run_ends_soon_whose_trace_nobody_reads_to_its_end() {
     let scratch = Scratch::new("run-no-more");
-    let (fms, pipe) = (fms(), pipe(&scratch));
+    let fms = fms();
+    // Three of them, which are waited for no longer than one.
+    let pipes = ["a.csv", "b.csv", "c.csv"].map(|name| pipe_of(&scratch, name));
     // Both ends, so that neither waits to be opened.
-    let both = std::fs::File::options().read(true).write(true).open(&pipe);
-    let _reader = both.unwrap();
+    let both = |pipe| std::fs::File::options().read(true).write(true).open(pipe);
+    let _readers = pipes.each_ref().map(|pipe| both(pipe).unwrap());
     let run = ["run", &fms, "--policy", "amc", "--for", "60s"];
-    let traces = ["--trace", "x.csv", "--trace", pipe.to_str().unwrap()];
+    let mut traces = vec!["--trace", "x.csv"];
+    for pipe in &pipes {
+        traces.extend(["--trace", pipe.to_str().unwrap()]);
+    }
     let arguments = [run.as_slice(), &traces, &["--format", "json"]].concat();
     // As much as a pipe takes, and the same as much again.
     let is_full = |_: u32, folder: &Path| has_bytes(folder, 2 << 16);

@@ -7,6 +7,7 @@ use super::{Scratch, interruptible};
 use rustix::process::{Pid, Signal, kill_process};
 use std::cell::Cell;
 use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
@@ -155,15 +156,21 @@ const EXECUTED_MAX: Duration = Duration::from_secs(1);
 /// How long it may take in all, which they can.
 const TAKEN_MAX: Duration = Duration::from_secs(1);
 
-/// How often a signal is tried before it is believed that it is the command that takes so long, and not the others.
-const TRIES: u32 = 3;
+/// How often a signal is tried where the first one took too long by the clock: that may be because of others on this machine, once
+/// of these times.
+const TRIES: usize = 3;
 
 /// How long a command has to get to the middle of its work.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs the program in fresh directories, for SIGINT and for SIGTERM, sends the signal as soon as `amid` says, by its
 /// process id and directory, that it is in the middle of its work, and lets `check` judge what came of it. It has to be gone
-/// within a second of each of the two.
+/// within a second of each of the two, executes no more than that whatever else goes on here, and may be late once in three times: each
+/// time that is printed.
+#[expect(
+    clippy::print_stdout,
+    reason = "a command that was late once is worth a line"
+)]
 pub(crate) fn ends_soon(
     name: &str,
     arguments: &[&str],
@@ -171,14 +178,21 @@ pub(crate) fn ends_soon(
     check: impl Fn(&Stopped<'_>),
 ) {
     for signal in [Signal::INT, Signal::TERM] {
-        let mut took = Vec::new();
-        let is_soon = |(taken, executed): &(Duration, Duration)| {
-            *taken <= TAKEN_MAX && *executed <= EXECUTED_MAX
-        };
-        while !took.last().is_some_and(is_soon) {
-            let tries = took.len() as u32;
-            assert!(tries < TRIES, "{name} took {took:?} after {signal:?}");
-            took.push(once(name, arguments, signal, &amid, &check));
+        let mut late = Vec::new();
+        for tries in 0..TRIES {
+            if tries > 0 && late.is_empty() {
+                break;
+            }
+            let (taken, executed) = once(name, arguments, signal, &amid, &check);
+            assert!(
+                executed <= EXECUTED_MAX,
+                "{name} executed for {executed:?} after {signal:?}"
+            );
+            if taken > TAKEN_MAX {
+                println!("{name} took {taken:?} after {signal:?}");
+                late.push(taken);
+            }
+            assert!(late.len() < 2, "{name} took {late:?} after {signal:?}");
         }
     }
 }
@@ -229,12 +243,13 @@ fn ended_by(child: &mut Child, name: &str, signal: Signal) -> ((Duration, Durati
 }
 
 /// Runs the program without ever reading what it prints, sends SIGTERM when it waits for that, and says how it ended, which
-/// it has to do within a second.
-pub(crate) fn unread(name: &str, arguments: &[&str]) -> Ending {
-    for _ in 0..TRIES {
+/// it has to do within a second but once, and what it said meanwhile.
+pub(crate) fn unread(name: &str, arguments: &[&str]) -> (Ending, String) {
+    let mut late = Vec::new();
+    loop {
         let mut child = interruptible(arguments)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         // It waits for a while, and not only for a moment, as for a disk.
@@ -246,11 +261,15 @@ pub(crate) fn unread(name: &str, arguments: &[&str]) -> Ending {
             waiting.get() > 100
         });
         let ((taken, _), ending) = ended_by(&mut child, name, Signal::TERM);
+        let mut said = String::new();
+        let stderr = child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
         if taken <= TAKEN_MAX {
-            return ending;
+            return (ending, said);
         }
+        late.push(taken);
+        assert!(late.len() < 2, "{name} took {late:?}");
     }
-    panic!("{name} took more than {TAKEN_MAX:?}, {TRIES} times");
 }
 
 #[expect(

@@ -101,6 +101,10 @@ impl Kept {
     /// What was written so; `None` if it was not.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
+        // Nobody wrote them, and what belongs to the end of a line and what to the line before it is not to be told.
+        if text.contains('\r') {
+            return None;
+        }
         let (head, rows) = text.split_once("\npoint answers sets first\n")?;
         let mut head = head.lines();
         if head.next() != Some(FORMAT) {

@@ -72,13 +72,21 @@ impl Judged {
     }
 }
 
+fn is_not_run(example: &Value) -> bool {
+    example.get("not_run").is_some()
+}
+
 fn table(document: &Value) -> String {
     let examples = document["examples"].as_array().unwrap();
-    let judged: Vec<Judged> = examples.iter().map(Judged::of).collect();
-    let held = judged.iter().filter(|one| one.holds()).count();
-    let verdict = match held == judged.len() {
-        true => "**confirmed**",
-        false => "**refuted**",
+    // One that could not be run is not decided, so that the claim about all of them is not confirmed.
+    let judge = |example| (!is_not_run(example)).then(|| Judged::of(example));
+    let judged: Vec<Option<Judged>> = examples.iter().map(judge).collect();
+    let held = judged.iter().flatten().filter(|one| one.holds()).count();
+    let run = judged.iter().flatten().count();
+    let verdict = match (held == judged.len(), held == run) {
+        (true, _) => "**confirmed**",
+        (false, true) => "**not decided**",
+        (false, false) => "**refuted**",
     };
     let mut text = format!(
         "{}; {} rounds of {} each, {}. One machine, one measurement: another one will give other numbers.\n\n\
@@ -92,6 +100,16 @@ fn table(document: &Value) -> String {
         judged.len(),
     );
     for (example, one) in examples.iter().zip(&judged) {
+        let (file, policy) = (&example["example"], &example["policy"]);
+        let (file, policy) = (file.as_str().unwrap(), policy.as_str().unwrap());
+        let Some(one) = one else {
+            let why = example["not_run"].as_str().unwrap();
+            let _ = writeln!(
+                text,
+                "| `{file}` | `{policy}` | - | - | - | - | not run: {why} |"
+            );
+            continue;
+        };
         let cost = |name: &str| {
             let twice = one.costs.get(name);
             twice.map_or_else(|| "-".to_owned(), |twice| (twice / 2_000).to_string())
@@ -100,8 +118,8 @@ fn table(document: &Value) -> String {
         let _ = writeln!(
             text,
             "| `{}` | `{}` | {} | {} | {} | {} | {} |",
-            example["example"].as_str().unwrap(),
-            example["policy"].as_str().unwrap(),
+            file,
+            policy,
             cost("perf"),
             cost("manager"),
             cost("remainder"),
@@ -144,4 +162,33 @@ fn a_monitor_that_was_picked_once_and_costs_more_is_not_the_cheaper_one() {
     assert!(runs(1_000, 1_101, ["perf"; 2]).holds());
     assert_eq!(twice_the_median(&[7, 1, 4]), 8);
     assert_eq!(twice_the_median(&[7, 1, 4, 5]), 9);
+}
+
+/// What could not be measured confirms nothing, and hides nothing that was refuted.
+#[test]
+fn an_example_that_was_not_run_is_not_confirmed() {
+    let run = |asked: Option<&str>, monitor: &str, cpu_ns: u64| serde_json::json!({ "asked": asked, "monitor": monitor, "cpu_ns": cpu_ns });
+    let example = |perf: u64| {
+        let runs = [
+            run(None, "perf", 1),
+            run(Some("perf"), "perf", perf),
+            run(Some("manager"), "manager", 1_000),
+        ];
+        serde_json::json!({ "example": "a.toml", "policy": "amc", "runs": runs })
+    };
+    let refused = || serde_json::json!({ "example": "b.toml", "policy": "smc", "not_run": "perf is refused" });
+    let of = |examples: &[Value]| {
+        let document = serde_json::json!({
+            "machine": "a machine", "rounds": 1, "seconds": "2s", "version": "vestal 0", "examples": examples,
+        });
+        table(&document)
+    };
+    assert!(of(&[example(1_000)]).contains("**confirmed**, 1 of 1"));
+    let undecided = of(&[example(1_000), refused()]);
+    assert!(undecided.contains("**not decided**, 1 of 2"), "{undecided}");
+    assert!(
+        undecided.contains("not run: perf is refused"),
+        "{undecided}"
+    );
+    assert!(of(&[example(2_000), refused()]).contains("**refuted**, 0 of 2"));
 }

@@ -6,7 +6,7 @@ use crate::support::{
 };
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::Fault;
-use vestal_linux::{Ended, ErrorKind, Executive, Monitor, RunError, stop};
+use vestal_linux::{Config, Ended, ErrorKind, Executive, Monitor, Rights, RunError, stop};
 
 const NOBODY: Vec<String> = Vec::new();
 
@@ -141,4 +141,35 @@ fn a_signal_between_two_runs_ends_all_that_follow_until_it_is_acknowledged() {
     }
     assert_eq!(stop::acknowledge(), Some(15));
     assert_eq!(run(), (Ended::Finished, 6));
+}
+
+/// A trial takes up to half a second for each CPU, and nobody would use what it finds.
+#[test]
+fn nothing_is_tried_out_for_a_run_that_ends_as_soon_as_it_begins() {
+    let _alone = alone();
+    let _watch = stop::Watch::begin().unwrap();
+    let run = || {
+        let config = Config {
+            chooses_monitor: true,
+            calibrate: true,
+            ..config(Monitor::Perf)
+        };
+        let report = Executive::new(config)
+            .cpu(native(Enforcement::Adaptive))
+            .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
+            .run(Duration::from_millis(100));
+        let report = report.unwrap();
+        let cpu = &report.cpus[0];
+        let has_chosen = cpu.monitor_choice.is_some();
+        (
+            report.ended,
+            has_chosen,
+            cpu.enforcement.calibration.is_some(),
+        )
+    };
+    let has_a_choice = Rights::probe().perf;
+    assert_eq!(run(), (Ended::Finished, has_a_choice, true));
+    stop::ask();
+    assert_eq!(run(), (Ended::Signal(2), false, false));
+    assert_eq!(stop::acknowledge(), Some(2));
 }

@@ -4,7 +4,7 @@ use crate::child::{in_a_process_of_its_own, outcome_of, spawn};
 use crate::support::{LO, alone, config, ms, native, spec};
 use std::process::Command;
 use vestal_core::{Duration, Enforcement};
-use vestal_linux::{ErrorKind, Executive, Monitor, Rights, RunError};
+use vestal_linux::{Config, ErrorKind, Executive, Monitor, Rights, RunError};
 
 /// Nobody, without any capability.
 const NOBODY: [&str; 6] = [
@@ -120,4 +120,38 @@ fn too_few_pending_signals_are_said_with_a_monitor_that_takes_none() {
         "{remedies:?}"
     );
     assert!(remedies[1].starts_with("ulimit -i"), "{remedies:?}");
+}
+
+/// Nobody asked for a trial: what it lacks is no reason to refuse a run that does not.
+#[test]
+fn a_trial_that_lacks_a_timer_keeps_perf() {
+    if !in_a_process_of_its_own("rights::a_trial_that_lacks_a_timer_keeps_perf") {
+        return;
+    }
+    let _alone = alone();
+    if !Rights::probe().perf {
+        return;
+    }
+    let own = std::process::id().to_string();
+    // One timer, of two that a trial takes; a run under perf takes none.
+    let lowered = Command::new("prlimit")
+        .args(["--pid", &own, "--sigpending=1"])
+        .status();
+    assert!(lowered.unwrap().success());
+    let config = Config {
+        chooses_monitor: true,
+        calibrate: true,
+        ..config(Monitor::Perf)
+    };
+    let report = Executive::new(config)
+        .cpu(native(Enforcement::Static))
+        .task(spec("one", LO, 1, 20, &[5]), |job| job.burn(ms(1)))
+        .run(Duration::from_millis(200))
+        .unwrap();
+    let cpu = &report.cpus[0];
+    assert_eq!(cpu.monitor, Monitor::Perf);
+    let choice = cpu.monitor_choice.as_ref().unwrap();
+    let why = choice.failed.as_deref().unwrap_or_default();
+    assert!(why.contains("a timer could not be made"), "{choice:?}");
+    assert!(report.jobs.completed > 0, "{report:?}");
 }

@@ -42,13 +42,13 @@ pub(super) struct File<'a> {
 }
 
 /// Where a value stands, and as which field.
-type Place<'n> = (&'n Node, &'n str);
+type Place<'n> = (&'n Node<'n>, &'n str);
 
 /// A value as it stands in the file.
-type Found<'n, T> = Vec<(&'n Node, T)>;
+type Found<'n, T> = Vec<(&'n Node<'n>, T)>;
 
 impl File<'_> {
-    fn read(mut self, root: &Node) -> Option<Parameters> {
+    fn read(mut self, root: &Node<'_>) -> Option<Parameters> {
         let used = || TABLE.iter().map(|row| row.name);
         let known: Vec<&str> = ["format"].into_iter().chain(used()).collect();
         let mut top = Fields::open(root, String::new(), &known, &mut self.reader)?;
@@ -72,7 +72,7 @@ impl File<'_> {
         Some(found)
     }
 
-    fn values(&mut self, row: &Row, node: &Node, before: &Parameters) -> Option<Values> {
+    fn values(&mut self, row: &Row, node: &Node<'_>, before: &Parameters) -> Option<Values> {
         match (row.shape, row.range) {
             (Shape::Single, _) => {
                 virtual_deadlines::factor(node, row.name, &mut self.reader).map(Values::Fraction)
@@ -102,7 +102,7 @@ impl File<'_> {
 
     /// A number for each task. What stands for a name that the set does not have counts where no value may stand
     /// twice: the name may be misspelt.
-    fn numbers(&mut self, row: &Row, node: &Node, least: u64, most: u64) -> Option<Values> {
+    fn numbers(&mut self, row: &Row, node: &Node<'_>, least: u64, most: u64) -> Option<Values> {
         let entries = self.table(row, node, "task name")?;
         self.check_names(row, node, entries);
         let mut given: BTreeMap<&str, u64> = BTreeMap::new();
@@ -141,7 +141,7 @@ impl File<'_> {
     }
 
     /// A time for each task, at most its deadline.
-    fn times(&mut self, row: &Row, node: &Node, zero: bool) -> Option<Values> {
+    fn times(&mut self, row: &Row, node: &Node<'_>, zero: bool) -> Option<Values> {
         let entries = self.by_name(row, node)?;
         let mut times = Vec::with_capacity(entries.len());
         for (entry, task) in entries.iter().zip(&self.set.tasks) {
@@ -170,7 +170,7 @@ impl File<'_> {
     fn lists<'n>(
         &mut self,
         row: &Row,
-        node: &'n Node,
+        node: &'n Node<'n>,
         least: u64,
         most: u64,
     ) -> Option<Vec<Found<'n, u64>>> {
@@ -180,7 +180,7 @@ impl File<'_> {
             let field = format!("{}.{}", row.name, entry.key);
             let items = self.reader.list(&entry.node, &field).unwrap_or_default();
             let value =
-                |node: &'n Node| Some((node, self.reader.whole(node, &field, least, most)?));
+                |node: &'n Node<'n>| Some((node, self.reader.whole(node, &field, least, most)?));
             lists.push(items.iter().filter_map(value).collect());
         }
         Some(lists)
@@ -218,7 +218,7 @@ impl File<'_> {
     fn check_patterns(
         &mut self,
         row: &Row,
-        node: &Node,
+        node: &Node<'_>,
         patterns: &[Found<'_, u64>],
         before: &Parameters,
     ) {
@@ -251,7 +251,7 @@ impl File<'_> {
     }
 
     /// A time for each level, never falling.
-    fn by_level(&mut self, row: &Row, node: &Node) -> Option<Values> {
+    fn by_level(&mut self, row: &Row, node: &Node<'_>) -> Option<Values> {
         let entries = self.table(row, node, "level")?;
         let mut given: Vec<Option<u64>> = vec![None; self.reader.levels.len()];
         for entry in entries {
@@ -277,7 +277,7 @@ impl File<'_> {
     }
 
     /// The entries of a table by name, in the order of the tasks (or jobs).
-    fn by_name<'n>(&mut self, row: &Row, node: &'n Node) -> Option<Vec<&'n Entry>> {
+    fn by_name<'n>(&mut self, row: &Row, node: &'n Node<'n>) -> Option<Vec<&'n Entry<'n>>> {
         let entries = self.table(row, node, "task name")?;
         self.check_names(row, node, entries);
         let entry = |name| entries.iter().find(|entry| entry.key == name);
@@ -285,7 +285,7 @@ impl File<'_> {
     }
 
     /// Every name is known, and none is missing.
-    fn check_names(&mut self, row: &Row, node: &Node, entries: &[Entry]) {
+    fn check_names(&mut self, row: &Row, node: &Node<'_>, entries: &[Entry<'_>]) {
         self.check_known(row, entries);
         let is_missing = |name: &&str| entries.iter().all(|entry| entry.key != **name);
         let missing: Vec<&str> = names(self.set).filter(is_missing).collect();
@@ -299,12 +299,9 @@ impl File<'_> {
     }
 
     /// Every name is known.
-    pub(super) fn check_known(&mut self, row: &Row, entries: &[Entry]) {
+    pub(super) fn check_known(&mut self, row: &Row, entries: &[Entry<'_>]) {
         let known: Vec<&str> = names(self.set).collect();
-        for entry in entries
-            .iter()
-            .filter(|entry| !known.contains(&entry.key.as_str()))
-        {
+        for entry in entries.iter().filter(|entry| !known.contains(&&*entry.key)) {
             let field = format!("{}.{}", row.name, entry.key);
             let names = || known.iter().copied();
             let help = did_you_mean(&entry.key, names(), "use the parameters of this task set");
@@ -319,9 +316,9 @@ impl File<'_> {
     pub(super) fn table<'n>(
         &mut self,
         row: &Row,
-        node: &'n Node,
+        node: &'n Node<'n>,
         key: &str,
-    ) -> Option<&'n [Entry]> {
+    ) -> Option<&'n [Entry<'n>]> {
         if let Value::Table(entries) = &node.value {
             return Some(entries);
         }

@@ -11,7 +11,7 @@ use vestal_workload::quantity::time_text;
 const FIELD: &str = "deadline_factor";
 
 /// A fraction above 0 and at most 1, written as `"3/5"` or as a decimal.
-pub(super) fn factor(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<Ratio> {
+pub(super) fn factor(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<Ratio> {
     let ratio = if let Value::Text(text) = &node.value {
         let ratio = text
             .split_once('/')
@@ -47,7 +47,7 @@ fn digits(text: &str) -> Option<u64> {
 pub(super) fn by_factor(
     found: &mut Parameters,
     set: &TaskSet,
-    node: &Node,
+    node: &Node<'_>,
     reader: &mut Reader<'_>,
 ) {
     let Some(factor) = found.deadline_factor else {

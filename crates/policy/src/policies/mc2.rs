@@ -479,6 +479,6 @@ fn tell(sink: &mut Sink, (code, span, field): Fault<'_>, found: String, expected
 
 /// Where the CPU of a task stands; its name if it stands in another file.
 fn place_of_cpu(task: &TaskSpec) -> Span {
-    let key = task.places.keys.iter().find(|(key, _)| key == "cpu");
+    let key = task.places.keys.iter().find(|(key, _)| *key == "cpu");
     key.map_or(task.places.name.0, |(_, place)| place.0)
 }

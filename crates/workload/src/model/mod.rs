@@ -16,7 +16,7 @@ use crate::table::kinds::{
     Reference, Time, Word, Words, WorkText, words,
 };
 use crate::table::names::{ADevice, Names, Written};
-use crate::table::{no_rules, table};
+use crate::table::{Keys, no_rules, table};
 pub use crate::work::Work;
 pub(crate) use file::FileTable;
 use std::sync::Arc;
@@ -154,7 +154,7 @@ pub struct TaskPlaces {
     /// The value of `degraded`, or the name.
     pub degraded: Place,
     /// Every key that the file gives, with its place.
-    pub keys: Vec<(String, Place)>,
+    pub keys: Vec<(&'static str, Place)>,
 }
 
 impl PartialEq for TaskPlaces {
@@ -166,15 +166,18 @@ impl Eq for TaskPlaces {}
 
 impl TaskPlaces {
     fn of(fields: &Fields<'_>) -> Self {
-        let name = fields.name_place();
-        let value = |key: &str| fields.get(key).map_or(name, |node| Place(node.span));
+        let at = fields.name_place();
+        let value = |key: &str| fields.get(key).map_or(at, |node| Place(node.span));
+        // As the program has it: a file has many.
+        let known = |key: &str| TaskTable::KEYS.iter().find(|known| known.name == key);
+        let name = |key: &str| known(key).map(|known| known.name);
         Self {
-            name,
+            name: at,
             wcet: value("wcet"),
             degraded: value("degraded"),
             keys: fields
                 .keys()
-                .map(|(key, span)| (key.to_owned(), Place(span)))
+                .filter_map(|(key, span)| Some((name(key)?, Place(span))))
                 .collect(),
         }
     }

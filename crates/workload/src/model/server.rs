@@ -249,7 +249,7 @@ impl ServerTable {
         &self,
         own: Option<Level>,
         degraded: &PerLevel<Service>,
-        (node, field): (&Node, String),
+        (node, field): (&Node<'_>, String),
         reader: &mut Reader<'_>,
     ) {
         let capacity = self.capacity.as_ref();
@@ -276,7 +276,7 @@ impl ServerTable {
     fn at_most_the_period(
         &self,
         values: &PerLevel<Service>,
-        (node, field): (&Node, String),
+        (node, field): (&Node<'_>, String),
         reader: &mut Reader<'_>,
     ) {
         if let (Some(period), Some(largest)) = (self.period, values.iter().flatten().max())
@@ -297,8 +297,9 @@ impl ServerTable {
 /// counts too.
 pub(super) fn together(top: &Fields<'_>, reader: &mut Reader<'_>) {
     let servers = items(top.get("server"));
-    let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
-    let is_pibs = |node: &Node| text(node, "kind").as_deref() == Some("pibs");
+    let text =
+        |node: &Node<'_>, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
+    let is_pibs = |node: &Node<'_>| text(node, "kind").as_deref() == Some("pibs");
     let mut owners: BTreeMap<usize, String> = BTreeMap::new();
     for (at, server) in servers.iter().enumerate() {
         let own_name = text(server, "name").unwrap_or_default();

@@ -1,46 +1,75 @@
 //! CSV rows as tables of the same shape as TOML's, so that one reader checks both.
 
-use super::file::{KINDS, Kind, Row};
+use super::file::{KINDS, Kind};
 use crate::codes;
 use crate::diagnostic::{Sink, did_you_mean, one_of, quote};
 use crate::source::{Source, Span};
 use crate::tree::{Entry, Node, Value};
+use std::borrow::Cow;
 
 /// A cell: its text without quotation marks, and where it stands.
-struct Cell {
-    text: String,
+struct Cell<'s> {
+    text: Cow<'s, str>,
     span: Span,
 }
 
-pub(super) fn rows(source: &Source, sink: &mut Sink) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut section: Option<Kind> = None;
-    let mut start = 0;
-    for (index, line) in source.text.split_inclusive('\n').enumerate() {
-        let begin = start;
-        start += line.len();
-        let bare = line.trim_start_matches('\u{feff}');
-        let begin = begin + (line.len() - bare.len());
-        let visible = bare.trim();
-        if visible.is_empty() || visible.starts_with('#') {
-            continue;
+/// A row as a table.
+pub(super) struct Row<'s> {
+    pub(super) kind: Kind,
+    pub(super) path: String,
+    pub(super) node: Node<'s>,
+}
+
+/// The rows of a text, one after the other: a table takes many times the memory of its row.
+pub(super) struct Rows<'s> {
+    rest: &'s str,
+    start: usize,
+    line: usize,
+    section: Option<Kind>,
+}
+
+impl<'s> Rows<'s> {
+    pub(super) fn of(source: &'s Source) -> Self {
+        Self {
+            rest: &source.text,
+            start: 0,
+            line: 0,
+            section: None,
         }
-        let Some(cells) = cells(bare, begin, sink) else {
-            continue;
-        };
-        if let Some(kind) = header(&cells) {
-            section = Some(kind);
-            continue;
-        }
-        let span = Span::new(begin, begin + bare.trim_end().len());
-        rows.extend(row(cells, section, span, index + 1, sink));
     }
-    rows
+
+    /// The next row that is one.
+    pub(super) fn next(&mut self, sink: &mut Sink) -> Option<Row<'s>> {
+        while !self.rest.is_empty() {
+            let end = self.rest.find('\n').map_or(self.rest.len(), |at| at + 1);
+            let (line, rest) = self.rest.split_at(end);
+            let begin = self.start;
+            (self.rest, self.start, self.line) = (rest, begin + end, self.line + 1);
+            let bare = line.trim_start_matches('\u{feff}');
+            let begin = begin + (line.len() - bare.len());
+            let visible = bare.trim();
+            if visible.is_empty() || visible.starts_with('#') {
+                continue;
+            }
+            let Some(cells) = cells(bare, begin, sink) else {
+                continue;
+            };
+            if let Some(kind) = header(&cells) {
+                self.section = Some(kind);
+                continue;
+            }
+            let span = Span::new(begin, begin + bare.trim_end().len());
+            if let Some(row) = row(cells, self.section, span, self.line, sink) {
+                return Some(row);
+            }
+        }
+        None
+    }
 }
 
 /// A line such as `task,job,release,execution` names the columns of the rows below it.
-fn header(cells: &[Cell]) -> Option<Kind> {
-    let names: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
+fn header(cells: &[Cell<'_>]) -> Option<Kind> {
+    let names: Vec<&str> = cells.iter().map(|cell| &*cell.text).collect();
     let is = |first: &[&'static str], kind: Kind| {
         let columns = kind.columns().iter().map(|column| column.name);
         first
@@ -54,13 +83,13 @@ fn header(cells: &[Cell]) -> Option<Kind> {
     })
 }
 
-fn row(
-    cells: Vec<Cell>,
+fn row<'s>(
+    cells: Vec<Cell<'s>>,
     section: Option<Kind>,
     span: Span,
     line: usize,
     sink: &mut Sink,
-) -> Option<Row> {
+) -> Option<Row<'s>> {
     let mut cells = cells;
     let first = cells.first()?;
     let named = KINDS.into_iter().find(|kind| kind.name() == first.text);
@@ -117,7 +146,7 @@ fn row(
     })
 }
 
-fn entry(column: &str, cell: Cell) -> Entry {
+fn entry<'s>(column: &'static str, cell: Cell<'s>) -> Entry<'s> {
     let is_name = matches!(column, "task" | "device" | "level");
     let is_number = cell
         .text
@@ -130,7 +159,7 @@ fn entry(column: &str, cell: Cell) -> Entry {
         Value::Text(cell.text)
     };
     Entry {
-        key: column.to_owned(),
+        key: Cow::Borrowed(column),
         key_span: cell.span,
         node: Node {
             span: cell.span,
@@ -140,7 +169,7 @@ fn entry(column: &str, cell: Cell) -> Entry {
 }
 
 /// Splits a line at its commas; a cell in double quotes may contain commas and doubled quotes.
-fn cells(line: &str, begin: usize, sink: &mut Sink) -> Option<Vec<Cell>> {
+fn cells<'s>(line: &'s str, begin: usize, sink: &mut Sink) -> Option<Vec<Cell<'s>>> {
     let mut cells = Vec::new();
     let mut at = 0;
     let line = line.trim_end();
@@ -163,11 +192,11 @@ fn cells(line: &str, begin: usize, sink: &mut Sink) -> Option<Vec<Cell>> {
                 );
                 return None;
             };
-            (text, used + 1)
+            (Cow::Owned(text), used + 1)
         } else {
             let length = body.find(',').unwrap_or(body.len());
             (
-                body.get(..length).unwrap_or_default().trim_end().to_owned(),
+                Cow::Borrowed(body.get(..length).unwrap_or_default().trim_end()),
                 length,
             )
         };
@@ -216,7 +245,7 @@ mod tests {
         Some(
             cells(line, 0, &mut sink)?
                 .into_iter()
-                .map(|cell| cell.text)
+                .map(|cell| cell.text.into_owned())
                 .collect(),
         )
     }

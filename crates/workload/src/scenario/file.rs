@@ -108,13 +108,6 @@ impl Kind {
     }
 }
 
-/// A row of either language.
-pub(super) struct Row {
-    pub(super) kind: Kind,
-    pub(super) path: String,
-    pub(super) node: Node,
-}
-
 impl ScenarioFile {
     /// What the file says about a job, if anything.
     #[must_use]
@@ -151,11 +144,9 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
         || Path::new(&source.name)
             .extension()
             .is_some_and(|ext| ext.eq_ignore_ascii_case("toml"));
-    let (rows, unit) = if is_tree {
-        tree_rows(source, set, &mut sink)
-    } else {
-        (csv::rows(source, &mut sink), set.unit)
-    };
+    let root = is_tree.then(|| tree::parse(source, &mut sink)).flatten();
+    let top = root.as_ref().and_then(|root| open(root, set, &mut sink));
+    let unit = top.as_ref().map_or(set.unit, |(_, unit)| *unit);
     let mut reader = Reader::new(&mut sink, unit, set.levels.clone());
     reader.names = set.names();
     let mut collector = Collector {
@@ -165,8 +156,10 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
         devices: Vec::new(),
         modes: BTreeMap::new(),
     };
-    for row in &rows {
-        collector.row(row);
+    if let Some((top, _)) = &top {
+        collector.tables(top);
+    } else if !is_tree {
+        collector.rows(csv::Rows::of(source));
     }
     collector.separations();
     let mut file = ScenarioFile {
@@ -189,36 +182,22 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
     Ok(file)
 }
 
-/// `[[task]]`, `[[device]]` and `[[mode]]` with the columns as keys.
-fn tree_rows(source: &Source, set: &TaskSet, sink: &mut Sink) -> (Vec<Row>, Option<Unit>) {
-    let mut rows = Vec::new();
-    let Some(root) = tree::parse(source, sink) else {
-        return (rows, set.unit);
-    };
+/// The table of the text, and the unit of bare numbers.
+fn open<'n>(
+    root: &'n Node<'n>,
+    set: &TaskSet,
+    sink: &mut Sink,
+) -> Option<(Fields<'n>, Option<Unit>)> {
     let mut reader = Reader::new(sink, set.unit, Vec::new());
     let known = ["format", "unit", "task", "device", "mode"];
-    let Some(top) = Fields::open(&root, String::new(), &known, &mut reader) else {
-        return (rows, set.unit);
-    };
+    let top = Fields::open(root, String::new(), &known, &mut reader)?;
     if let Some(node) = top.get("format") {
         let help = format!("write `format = \"{FORMAT}\"`");
         reader.format(node, "format", FORMAT, help);
     }
     let unit = top.get("unit");
     let unit = unit.and_then(|node| reader.word(node, "unit", Unit::WORDS));
-    let unit = unit.or(set.unit);
-    for kind in KINDS {
-        let key = kind.name();
-        let items = top.get(key).and_then(|node| reader.list(node, key));
-        for (index, item) in items.unwrap_or_default().iter().enumerate() {
-            rows.push(Row {
-                kind,
-                path: format!("{key}[{index}]"),
-                node: item.clone(),
-            });
-        }
-    }
-    (rows, unit)
+    Some((top, unit.or(set.unit)))
 }
 
 struct Collector<'k, 's> {
@@ -230,10 +209,26 @@ struct Collector<'k, 's> {
 }
 
 impl Collector<'_, '_> {
-    fn row(&mut self, row: &Row) {
-        let (node, path) = (&row.node, row.path.clone());
+    /// `[[task]]`, `[[device]]` and `[[mode]]` with the columns as keys.
+    fn tables(&mut self, top: &Fields<'_>) {
+        for kind in KINDS {
+            let key = kind.name();
+            let items = top.get(key).and_then(|node| self.reader.list(node, key));
+            for (index, item) in items.unwrap_or_default().iter().enumerate() {
+                self.row(kind, format!("{key}[{index}]"), item);
+            }
+        }
+    }
+
+    fn rows(&mut self, mut rows: csv::Rows<'_>) {
+        while let Some(row) = rows.next(self.reader.sink) {
+            self.row(row.kind, row.path, &row.node);
+        }
+    }
+
+    fn row(&mut self, kind: Kind, path: String, node: &Node<'_>) {
         let reader = &mut self.reader;
-        match row.kind {
+        match kind {
             Kind::Task => {
                 if let Some(fields) = Fields::open(node, path, TaskRow::KEYS, reader) {
                     let row = TaskRow::read(&fields, reader);

@@ -31,7 +31,7 @@ pub struct Reader<'a> {
 
 /// A table being read: which keys it may have, and where it stands in the file.
 pub struct Fields<'n> {
-    entries: &'n [Entry],
+    entries: &'n [Entry<'n>],
     /// The table as messages name it, such as `task[2]`.
     pub path: String,
     /// Where to point when something is missing.
@@ -41,7 +41,7 @@ pub struct Fields<'n> {
 impl<'n> Fields<'n> {
     /// Starts on a table; every key that is not in `known` is an error right away.
     pub fn open(
-        node: &'n Node,
+        node: &'n Node<'n>,
         path: String,
         known: &[impl AsRef<str>],
         reader: &mut Reader<'_>,
@@ -85,13 +85,13 @@ impl<'n> Fields<'n> {
 
     /// The entry of a key.
     #[must_use]
-    pub fn entry(&self, key: &str) -> Option<&'n Entry> {
+    pub fn entry(&self, key: &str) -> Option<&'n Entry<'n>> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
     /// The value of a key.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&'n Node> {
+    pub fn get(&self, key: &str) -> Option<&'n Node<'n>> {
         self.entry(key).map(|entry| &entry.node)
     }
 
@@ -122,7 +122,7 @@ impl<'n> Fields<'n> {
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&'n str, Span)> {
         self.entries
             .iter()
-            .map(|entry| (entry.key.as_str(), entry.key_span))
+            .map(|entry| (&*entry.key, entry.key_span))
     }
 
     /// The value of a key that must be there.
@@ -131,7 +131,7 @@ impl<'n> Fields<'n> {
         key: &str,
         example: &str,
         reader: &mut Reader<'_>,
-    ) -> Option<&'n Node> {
+    ) -> Option<&'n Node<'n>> {
         let node = self.get(key);
         if node.is_none() {
             reader.sink.error(
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Says that a value is not of the type that is expected.
-    pub fn wrong_type(&mut self, node: &Node, field: &str, expected: &str, help: &str) {
+    pub fn wrong_type(&mut self, node: &Node<'_>, field: &str, expected: &str, help: &str) {
         self.sink.error(
             codes::WRONG_TYPE,
             node.span,
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string.
-    pub fn text<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n str> {
+    pub fn text<'n>(&mut self, node: &'n Node<'_>, field: &str) -> Option<&'n str> {
         if let Value::Text(text) = &node.value {
             return Some(text);
         }
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list.
-    pub fn list<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n [Node]> {
+    pub fn list<'n>(&mut self, node: &'n Node<'n>, field: &str) -> Option<&'n [Node<'n>]> {
         if let Value::List(items) = &node.value {
             return Some(items);
         }
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A name: not empty, without characters that are not seen, not too long, not padded with blanks.
-    pub(crate) fn name(&mut self, node: &Node, field: &str) -> Option<String> {
+    pub(crate) fn name(&mut self, node: &Node<'_>, field: &str) -> Option<String> {
         let text = self.text(node, field)?;
         if is_name(text) {
             return Some(text.to_owned());
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
     /// One of a fixed list of words.
     pub(crate) fn word<T: Copy>(
         &mut self,
-        node: &Node,
+        node: &Node<'_>,
         field: &str,
         words: &[(&str, T)],
     ) -> Option<T> {
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A time in nanoseconds, zero allowed.
-    pub fn time(&mut self, node: &Node, field: &str) -> Option<u64> {
+    pub fn time(&mut self, node: &Node<'_>, field: &str) -> Option<u64> {
         let (Value::Text(shown) | Value::Number(shown)) = &node.value else {
             self.wrong_type(
                 node,
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same without a word about what is wrong.
-    pub(crate) fn time_of(&self, node: &Node) -> Result<u64, TimeError> {
+    pub(crate) fn time_of(&self, node: &Node<'_>) -> Result<u64, TimeError> {
         match &node.value {
             Value::Text(text) => time_from_text(text, None),
             Value::Number(text) => time_from_number(text, self.unit.ok_or(TimeError::NoUnit)?),
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A time above zero.
-    pub fn positive_time(&mut self, node: &Node, field: &str) -> Option<u64> {
+    pub fn positive_time(&mut self, node: &Node<'_>, field: &str) -> Option<u64> {
         let nanos = self.time(node, field)?;
         if nanos > 0 {
             return Some(nanos);
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number between two bounds, both included.
-    pub fn whole(&mut self, node: &Node, field: &str, least: u64, most: u64) -> Option<u64> {
+    pub fn whole(&mut self, node: &Node<'_>, field: &str, least: u64, most: u64) -> Option<u64> {
         let Value::Number(text) = &node.value else {
             self.wrong_type(node, field, "a whole number", "write digits without quotes");
             return None;
@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An exact fraction from 0 (excluded) to 1 (included).
-    pub fn fraction(&mut self, node: &Node, field: &str) -> Option<Ratio> {
+    pub fn fraction(&mut self, node: &Node<'_>, field: &str) -> Option<Ratio> {
         let ratio = self.share(node, field)?;
         if ratio.numerator() == 0 {
             let (found, expected) = ("0", "a decimal above 0");
@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An exact fraction from 0 to 1.
-    pub(crate) fn share(&mut self, node: &Node, field: &str) -> Option<Ratio> {
+    pub(crate) fn share(&mut self, node: &Node<'_>, field: &str) -> Option<Ratio> {
         let Value::Number(text) = &node.value else {
             self.wrong_type(
                 node,
@@ -416,7 +416,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    pub(crate) fn level(&mut self, node: &Node, field: &str) -> Option<Level> {
+    pub(crate) fn level(&mut self, node: &Node<'_>, field: &str) -> Option<Level> {
         let text = self.text(node, field)?;
         self.level_of(text, node.span, field)
     }
@@ -424,9 +424,9 @@ impl<'a> Reader<'a> {
     /// A table with one value per level; levels that are not given stay `None`.
     pub(crate) fn per_level<T>(
         &mut self,
-        node: &Node,
+        node: &Node<'_>,
         field: &str,
-        mut one: impl FnMut(&mut Self, &Node, &str) -> Option<T>,
+        mut one: impl FnMut(&mut Self, &Node<'_>, &str) -> Option<T>,
     ) -> Vec<Option<T>> {
         let mut values: Vec<Option<T>> = self.levels.iter().map(|_| None).collect();
         let Value::Table(entries) = &node.value else {
@@ -460,7 +460,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn not_falling<T: Copy + Ord>(
         &mut self,
         values: &[Option<T>],
-        (node, field): (&Node, &str),
+        (node, field): (&Node<'_>, &str),
         show: impl Fn(T) -> String,
     ) {
         let mut before: Option<(usize, T)> = None;
@@ -486,7 +486,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Every name once: reports each repetition at its own place. What is no name has its own error.
-    pub(crate) fn unique(&mut self, what: &str, items: &[Node]) {
+    pub(crate) fn unique(&mut self, what: &str, items: &[Node<'_>]) {
         let mut known = BTreeSet::new();
         for node in items.iter().filter_map(|item| item.get("name")) {
             let Some(name) = node.as_text().filter(|text| is_name(text)) else {
@@ -506,7 +506,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a job does in `run`.
-    pub(crate) fn work(&mut self, node: &Node, field: &str) -> Option<Work> {
+    pub(crate) fn work(&mut self, node: &Node<'_>, field: &str) -> Option<Work> {
         let text = self.text(node, field)?;
         let work = Work::parse(text);
         if work.is_none() {
@@ -525,7 +525,7 @@ impl<'a> Reader<'a> {
     /// Whether a file says that it has this format.
     pub fn format(
         &mut self,
-        node: &Node,
+        node: &Node<'_>,
         field: &str,
         format: &str,
         help: impl Into<String>,
@@ -548,7 +548,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Where the value of `key` in a table stands; the table itself if it has none.
-pub(crate) fn value_span(node: &Node, key: &str) -> Span {
+pub(crate) fn value_span(node: &Node<'_>, key: &str) -> Span {
     node.get(key).unwrap_or(node).span
 }
 

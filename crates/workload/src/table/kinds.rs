@@ -32,7 +32,7 @@ macro_rules! scalars {
             type Schema = $schema;
         }
         impl Kind<$type> for $kind {
-            fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<$type> {
+            fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<$type> {
                 $read(reader, node, field)
             }
             fn show($value: &$type, $names: &Written) -> Option<Shown> {
@@ -59,7 +59,7 @@ fn joined(names: &[String]) -> String {
 }
 
 /// The levels, which all that comes after them may name.
-fn levels(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Vec<String>> {
+fn levels(reader: &mut Reader<'_>, node: &Node<'_>, field: &str) -> Option<Vec<String>> {
     let items = reader.list(node, field)?;
     if items.is_empty() || items.len() > LEVELS_MAX {
         reader.sink.error(
@@ -97,7 +97,7 @@ fn levels(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Vec<Strin
 }
 
 /// The unit of all bare numbers after it.
-fn bare_unit(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Unit> {
+fn bare_unit(reader: &mut Reader<'_>, node: &Node<'_>, field: &str) -> Option<Unit> {
     let unit = reader.word(node, field, Unit::WORDS);
     // One wrong unit is one error; without this every number of the file would be another.
     reader.unit = unit.or(Some(Unit::Milliseconds));
@@ -105,7 +105,7 @@ fn bare_unit(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Unit> 
 }
 
 /// How many CPUs there are; of a wrong number, any may be named.
-fn cpus(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<u16> {
+fn cpus(reader: &mut Reader<'_>, node: &Node<'_>, field: &str) -> Option<u16> {
     let count = reader.whole(node, field, 1, u64::from(CPUS_MAX));
     let count = count.and_then(|count| u16::try_from(count).ok());
     reader.cpus = count.unwrap_or(CPUS_MAX);
@@ -113,7 +113,7 @@ fn cpus(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<u16> {
 }
 
 /// The number of a CPU that the platform has.
-fn cpu(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<u16> {
+fn cpu(reader: &mut Reader<'_>, node: &Node<'_>, field: &str) -> Option<u16> {
     let number = reader.whole(node, field, 0, u64::from(u16::MAX))?;
     let number = u16::try_from(number).ok()?;
     if number < reader.cpus {
@@ -138,7 +138,7 @@ impl Shape for Format {
     type Schema = shape::WordsOf<Self>;
 }
 impl Kind<Self> for Format {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<Self> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<Self> {
         let help = format!("write `format = \"{FORMAT}\"`; this version reads no other format");
         let is_ours = reader.format(node, field, FORMAT, help);
         is_ours.then_some(Self)
@@ -200,7 +200,7 @@ impl<T: Word> Shape for Words<T> {
     type Schema = shape::WordsOf<T>;
 }
 impl<T: Word> Kind<T> for Words<T> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T> {
         reader.word(node, field, T::WORDS)
     }
     fn show(value: &T, _: &Written) -> Option<Shown> {
@@ -237,7 +237,7 @@ impl<const ABOVE_ZERO: bool> Shape for TimeFrom<ABOVE_ZERO> {
     type Schema = shape::Time;
 }
 impl<T: Nanos, const ABOVE_ZERO: bool> Kind<T> for TimeFrom<ABOVE_ZERO> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T> {
         let nanos = match ABOVE_ZERO {
             true => reader.positive_time(node, field),
             false => reader.time(node, field),
@@ -263,7 +263,7 @@ impl<S: schemars::JsonSchema, const LEAST: u64, const MOST: u64, T> Kind<T>
 where
     T: TryFrom<u64> + ToString,
 {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T> {
         let value = reader.whole(node, field, LEAST, MOST)?;
         T::try_from(value).ok()
     }
@@ -279,7 +279,7 @@ impl<K: Shape> Shape for PerLevelOf<K> {
     type Schema = BTreeMap<String, K::Schema>;
 }
 impl<T: Clone, K: Kind<T>> Kind<PerLevel<T>> for PerLevelOf<K> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<PerLevel<T>> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<PerLevel<T>> {
         Some(reader.per_level(node, field, |reader, node, field| {
             K::read(node, field, reader)
         }))
@@ -307,7 +307,7 @@ impl<K: Shape> Shape for OneOrPerLevel<K> {
     type Schema = shape::OneOrPerLevel<K::Schema>;
 }
 impl<T: Clone, K: Kind<T>> Kind<PerLevel<T>> for OneOrPerLevel<K> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<PerLevel<T>> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<PerLevel<T>> {
         if matches!(node.value, Value::Table(_)) {
             return PerLevelOf::<K>::read(node, field, reader);
         }
@@ -329,7 +329,7 @@ impl<W> Shape for Reference<W> {
     type Schema = shape::Name;
 }
 impl<W: Named> Kind<usize> for Reference<W> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<usize> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<usize> {
         let text = reader.text(node, field)?;
         let names = W::list(&reader.names);
         let found = names.place(text);
@@ -359,7 +359,7 @@ impl<W: Named> Kind<usize> for Reference<W> {
     }
 }
 impl<W: Named> Kind<String> for Reference<W> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<String> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<String> {
         let place: usize = Self::read(node, field, reader)?;
         W::list(&reader.names).get(place).map(str::to_owned)
     }
@@ -369,7 +369,7 @@ impl<W: Named> Kind<String> for Reference<W> {
 }
 
 /// The elements of a list.
-fn each<T, K: Kind<T>>(items: &[Node], field: &str, reader: &mut Reader<'_>) -> Vec<T> {
+fn each<T, K: Kind<T>>(items: &[Node<'_>], field: &str, reader: &mut Reader<'_>) -> Vec<T> {
     let items = items.iter().enumerate();
     items
         .filter_map(|(at, item)| K::read(item, &format!("{field}[{at}]"), reader))
@@ -383,7 +383,7 @@ impl<K: Shape> Shape for List<K> {
     type Schema = Vec<K::Schema>;
 }
 impl<T, K: Kind<T>> Kind<Vec<T>> for List<K> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<Vec<T>> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<Vec<T>> {
         let items = reader.list(node, field)?;
         Some(each::<T, K>(items, field, reader))
     }
@@ -404,7 +404,7 @@ impl<T: Table> Shape for Inline<T> {
     type Schema = T;
 }
 impl<T: Table> Kind<T::Spec> for Inline<T> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T::Spec> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T::Spec> {
         super::read::<T>(node, field.to_owned(), reader)
     }
     fn show(spec: &T::Spec, names: &Written) -> Option<Shown> {
@@ -423,7 +423,7 @@ impl<T: Table> Shape for Section<T> {
     type Schema = T;
 }
 impl<T: Table> Kind<T::Spec> for Section<T> {
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T::Spec> {
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T::Spec> {
         super::read::<T>(node, field.to_owned(), reader)
     }
     fn show(spec: &T::Spec, names: &Written) -> Option<Shown> {
@@ -438,7 +438,7 @@ impl<T: Table, const LEAST: usize> Shape for Sections<T, LEAST> {
     type Schema = shape::ListOf<T, LEAST, TASKS_MAX>;
 }
 impl<T: Table, const LEAST: usize> Kind<Vec<T::Spec>> for Sections<T, LEAST> {
-    fn read(node: &Node, key: &str, reader: &mut Reader<'_>) -> Option<Vec<T::Spec>> {
+    fn read(node: &Node<'_>, key: &str, reader: &mut Reader<'_>) -> Option<Vec<T::Spec>> {
         let mut items = reader.list(node, key)?;
         if items.len() > TASKS_MAX {
             reader.sink.error(

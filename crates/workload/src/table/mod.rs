@@ -47,7 +47,7 @@ pub(crate) trait Shape {
 /// A kind of value: how it is read out of a file, and how it is written.
 pub(crate) trait Kind<T>: Shape {
     /// The value; `None` if a diagnostic was given instead.
-    fn read(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<T>;
+    fn read(node: &Node<'_>, field: &str, reader: &mut Reader<'_>) -> Option<T>;
     /// What a key that is not given stands for, where that does not depend on other keys.
     fn absent(_reader: &mut Reader<'_>) -> Option<T> {
         None
@@ -99,7 +99,7 @@ pub(crate) trait Table: Keys + JsonSchema {
 
 /// Reads a table and resolves it.
 pub(crate) fn read<T: Table>(
-    node: &Node,
+    node: &Node<'_>,
     path: String,
     reader: &mut Reader<'_>,
 ) -> Option<T::Spec> {

@@ -2,7 +2,6 @@
 
 use crate::codes::{self, Code};
 use crate::tree::{Node, items};
-use std::collections::BTreeMap;
 use vestal_core::Level;
 
 /// The names of each list of tables as they stand there, right or wrong: a reference to a task whose period is
@@ -17,8 +16,8 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    pub(crate) fn of(root: &Node) -> Self {
-        let name = |item: &Node| item.get("name").and_then(Node::as_text).map(str::to_owned);
+    pub(crate) fn of(root: &Node<'_>) -> Self {
+        let name = |item: &Node<'_>| item.get("name").and_then(Node::as_text).map(str::to_owned);
         let names = |key| {
             Names::of(
                 items(root.get(key))
@@ -49,21 +48,23 @@ impl Written {
 #[derive(Default)]
 pub(crate) struct Names {
     list: Vec<String>,
-    places: BTreeMap<String, usize>,
+    /// Their places, in the order of the names. Of equal names the first one counts; that there are two is an error of its own.
+    sorted: Vec<usize>,
 }
 
 impl Names {
     pub(crate) fn of(list: impl Iterator<Item = String>) -> Self {
         let list: Vec<String> = list.collect();
-        let mut places = BTreeMap::new();
-        for (place, name) in list.iter().enumerate() {
-            // Of equal names the first one counts; that there are two is an error of its own.
-            places.entry(name.clone()).or_insert(place);
-        }
-        Self { list, places }
+        let mut sorted: Vec<usize> = (0..list.len()).collect();
+        // Equal ones stay in the order of the list.
+        sorted.sort_by_key(|&place| list.get(place));
+        Self { list, sorted }
     }
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+        let is_less = |place: &usize| self.list.get(*place).is_some_and(|at| at.as_str() < name);
+        let first = self.sorted.partition_point(is_less);
+        let place = self.sorted.get(first).copied()?;
+        (self.get(place)? == name).then_some(place)
     }
     pub(crate) fn get(&self, place: usize) -> Option<&str> {
         self.list.get(place).map(String::as_str)

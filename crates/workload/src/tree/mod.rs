@@ -1,57 +1,64 @@
 //! A file as a tree of values that know where they stand: the same for TOML and JSON.
 //!
-//! Numbers keep their text, so that decimal fractions are read exactly.
+//! Numbers keep their text, so that decimal fractions are read exactly. A tree takes nine times the memory of its text at most: keys and
+//! values are cut out of that and not copied, and what would take more is refused ([`memory`]).
 
 mod json;
+mod memory;
+mod statements;
+mod tables;
 mod toml;
+
+pub use statements::has_more_words;
 
 use crate::codes;
 use crate::diagnostic::Sink;
 use crate::source::{Source, Span};
+use std::borrow::Cow;
 
 /// How deeply tables and arrays may be nested. The format itself needs four.
 pub(crate) const DEPTH_MAX: usize = 32;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct Node<'s> {
     /// Where.
     pub span: Span,
     /// The value.
-    pub value: Value,
+    pub value: Value<'s>,
 }
 
 /// A value of either language.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum Value<'s> {
     /// JSON's null.
     Null,
     /// A truth value.
     Bool,
     /// A number as it was written (hexadecimal ones as decimals).
-    Number(String),
+    Number(Cow<'s, str>),
     /// A string.
-    Text(String),
+    Text(Cow<'s, str>),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<Node<'s>>),
     /// A table, in the order of the file.
-    Table(Vec<Entry>),
+    Table(Vec<Entry<'s>>),
     /// A TOML date or time.
     Date,
 }
 
 /// An entry of a table.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct Entry<'s> {
     /// Its key.
-    pub key: String,
+    pub key: Cow<'s, str>,
     /// Where that stands.
     pub key_span: Span,
     /// Its value.
-    pub node: Node,
+    pub node: Node<'s>,
 }
 
-impl Node {
+impl Node<'_> {
     /// The value of a key, if this is a table that has it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
@@ -86,7 +93,7 @@ impl Node {
 }
 
 /// Parses `source` as JSON or TOML; `None` if a diagnostic was given instead.
-pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
+pub fn parse<'s>(source: &'s Source, sink: &mut Sink) -> Option<Node<'s>> {
     let visible = source.text.trim_start_matches('\u{feff}').trim();
     if visible.is_empty() {
         sink.error(
@@ -107,7 +114,7 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
 }
 
 /// The elements of a value that is a list.
-pub(crate) fn items(node: Option<&Node>) -> &[Node] {
+pub(crate) fn items<'n, 's>(node: Option<&'n Node<'s>>) -> &'n [Node<'s>] {
     if let Some(Value::List(items)) = node.map(|node| &node.value) {
         items
     } else {

@@ -41,11 +41,11 @@ fn assert_placed(errors: &Diagnostics) {
         let width = lines[found.line - 1].chars().count();
         assert!(found.column >= 1 && found.column <= width + 1, "{found:?}");
         assert!(
-            found.span.start <= found.span.end && found.span.end <= text.len(),
+            found.span.start() <= found.span.end() && found.span.end() <= text.len(),
             "{found:?}"
         );
         assert!(
-            text.get(found.span.start..found.span.end).is_some(),
+            text.get(found.span.start()..found.span.end()).is_some(),
             "{found:?}"
         );
         for part in [&found.message, &found.found, &found.expected, &found.help] {

@@ -64,10 +64,8 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
         None => Exit::holds(broken == 0),
     };
     let exit = exit_beside(unwritten.as_ref(), exit);
-    let _told = bounded.told(exit);
-    output.human(&result.page(&session, output));
-    output.human(&result.verdict(&session, output));
-    output.json(&result.run)?;
+    let _told = bounded.told(output);
+    // What is wrong is said first: the rest may be cut short.
     if let Some(cut) = &result.run.cut {
         output.warning(&format!(
             "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
@@ -79,6 +77,9 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     if let Some(failure) = &unwritten {
         output.complaint(failure);
     }
+    output.human(&result.page(&session, output));
+    output.human(&result.verdict(&session, output));
+    output.json(&result.run)?;
     Ok(exit)
 }
 

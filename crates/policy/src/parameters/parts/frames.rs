@@ -14,7 +14,7 @@ use vestal_workload::source::Span;
 /// Where a task was placed before.
 type Homes = BTreeMap<TaskId, (CpuId, usize)>;
 
-pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<FrameMap> {
+pub(super) fn read(file: &mut File<'_>, node: &Node<'_>) -> Option<FrameMap> {
     let known = ["length", "frames"];
     let fields = Fields::open(node, "frames".to_owned(), &known, &mut file.reader)?;
     let length = file.require(&fields, "length");
@@ -57,7 +57,7 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<FrameMap> {
 /// A list of tasks for each CPU.
 fn read_sub_frame(
     file: &mut File<'_>,
-    (node, field): (&Node, &str),
+    (node, field): (&Node<'_>, &str),
     (frame, level): (usize, Level),
     homes: &mut Homes,
 ) -> Option<Vec<Vec<TaskId>>> {
@@ -132,7 +132,7 @@ fn is_in_place(
 
 pub(super) fn read_barriers(
     file: &mut File<'_>,
-    node: &Node,
+    node: &Node<'_>,
     frames: Option<usize>,
 ) -> Option<FrameBarriers> {
     let items = file.reader.list(node, "barriers")?;

@@ -23,7 +23,7 @@ use vestal_workload::source::Span;
 pub(super) fn read(
     file: &mut File<'_>,
     row: &Row,
-    node: &Node,
+    node: &Node<'_>,
     before: &Parameters,
 ) -> Option<Values> {
     let is = |parameter| row.parameter == parameter;
@@ -85,7 +85,7 @@ impl File<'_> {
     }
 
     /// The value of a key that has to be there.
-    fn require<'n>(&mut self, fields: &Fields<'n>, key: &str) -> Option<&'n Node> {
+    fn require<'n>(&mut self, fields: &Fields<'n>, key: &str) -> Option<&'n Node<'n>> {
         let node = fields.get(key);
         if node.is_none() {
             let field = format!("{}.{key}", fields.path);
@@ -100,11 +100,11 @@ impl File<'_> {
     /// The entries of a table.
     fn entries<'n>(
         &mut self,
-        node: &'n Node,
+        node: &'n Node<'n>,
         field: &str,
         expected: &str,
         example: &str,
-    ) -> Option<&'n [Entry]> {
+    ) -> Option<&'n [Entry<'n>]> {
         if let Value::Table(entries) = &node.value {
             return Some(entries);
         }
@@ -114,7 +114,7 @@ impl File<'_> {
     }
 
     /// The task of a name.
-    fn task(&mut self, node: &Node, field: &str) -> Option<TaskId> {
+    fn task(&mut self, node: &Node<'_>, field: &str) -> Option<TaskId> {
         let name = self.reader.text(node, field)?;
         let found = self.set.task_index(name);
         if found.is_none() {
@@ -131,9 +131,9 @@ impl File<'_> {
     /// A value for each of the first `wanted` levels, by their names, in the order of the levels.
     fn each_level<'n, T>(
         &mut self,
-        (node, field): (&'n Node, &str),
+        (node, field): (&'n Node<'n>, &str),
         wanted: usize,
-        mut read: impl FnMut(&mut Self, Level, (&'n Node, &str)) -> Option<T>,
+        mut read: impl FnMut(&mut Self, Level, (&'n Node<'n>, &str)) -> Option<T>,
     ) -> Option<Vec<T>> {
         let entries = self.entries(node, field, "a table from level", "{ LO = ... }")?;
         let mut found: Vec<Option<T>> = Vec::new();
@@ -155,7 +155,7 @@ impl File<'_> {
             }
         }
         if given.len() < wanted {
-            let found = one_of(entries.iter().map(|entry| entry.key.as_str()));
+            let found = one_of(entries.iter().map(|entry| &*entry.key));
             let expected = format!("a value for each of {}", self.first_levels(wanted));
             self.misfit(node.span, field, found, expected);
         }

@@ -16,7 +16,7 @@ use vestal_workload::document::{Fields, Node};
 use vestal_workload::model::{ServerKind, ServerSpec};
 use vestal_workload::quantity::time_text;
 
-pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParameters>> {
+pub(super) fn read(file: &mut File<'_>, node: &Node<'_>) -> Option<Vec<ServerParameters>> {
     let example = "{ \"server\": { \"period\": \"10ms\", \"capacity\": { \"LO\": \"2ms\" }, \"priority\": 1 } }";
     let entries = file.entries(node, "servers", "a table from server name", example)?;
     let all = with_own(file.set);
@@ -61,7 +61,7 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<ServerParamet
     servers.into_iter().collect()
 }
 
-fn read_one(file: &mut File<'_>, server: &ServerSpec, node: &Node) -> Option<ServerParameters> {
+fn read_one(file: &mut File<'_>, server: &ServerSpec, node: &Node<'_>) -> Option<ServerParameters> {
     let path = format!("servers.{}", server.name);
     let is_pibs = match server.kind {
         // In its place a policy may have put a server with a period.
@@ -132,7 +132,7 @@ fn read_utilization(
 
 fn sound(
     file: &mut File<'_>,
-    (node, field): (&Node, &str),
+    (node, field): (&Node<'_>, &str),
     budget: ServerBudget,
     expected: &str,
 ) -> Option<ServerBudget> {

@@ -10,7 +10,11 @@ use vestal_workload::codes;
 use vestal_workload::document::Node;
 use vestal_workload::quantity::time_text;
 
-pub(super) fn read_cpus(file: &mut File<'_>, row: &Row, node: &Node) -> Option<Vec<Option<CpuId>>> {
+pub(super) fn read_cpus(
+    file: &mut File<'_>,
+    row: &Row,
+    node: &Node<'_>,
+) -> Option<Vec<Option<CpuId>>> {
     read(file, row, node, |file, node, field| {
         let number = file.reader.whole(node, field, 0, u64::from(u16::MAX))?;
         let number = u16::try_from(number).ok()?;
@@ -30,7 +34,7 @@ pub(super) fn read_cpus(file: &mut File<'_>, row: &Row, node: &Node) -> Option<V
 pub(super) fn read_times(
     file: &mut File<'_>,
     row: &Row,
-    node: &Node,
+    node: &Node<'_>,
 ) -> Option<Vec<Option<Duration>>> {
     read(file, row, node, |file, node, field| {
         file.reader.time(node, field).map(Duration::from_nanos)
@@ -41,8 +45,8 @@ pub(super) fn read_times(
 fn read<T: Copy>(
     file: &mut File<'_>,
     row: &Row,
-    node: &Node,
-    mut value: impl FnMut(&mut File<'_>, &Node, &str) -> Option<T>,
+    node: &Node<'_>,
+    mut value: impl FnMut(&mut File<'_>, &Node<'_>, &str) -> Option<T>,
 ) -> Option<Vec<Option<T>>> {
     let entries = file.table(row, node, "task name")?;
     file.check_known(row, entries);

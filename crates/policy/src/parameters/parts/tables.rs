@@ -9,7 +9,7 @@ use vestal_workload::TaskSet;
 use vestal_workload::document::{Fields, Node};
 use vestal_workload::quantity::time_text;
 
-pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<DispatchTable>> {
+pub(super) fn read(file: &mut File<'_>, node: &Node<'_>) -> Option<Vec<DispatchTable>> {
     let items = file.reader.list(node, "tables")?;
     let cpus = usize::from(file.set.platform.cpus);
     if items.len() != cpus {
@@ -26,7 +26,7 @@ pub(super) fn read(file: &mut File<'_>, node: &Node) -> Option<Vec<DispatchTable
     tables.into_iter().collect()
 }
 
-fn read_one(file: &mut File<'_>, node: &Node, path: &str) -> Option<DispatchTable> {
+fn read_one(file: &mut File<'_>, node: &Node<'_>, path: &str) -> Option<DispatchTable> {
     let known = ["cycle", "slots"];
     let fields = Fields::open(node, path.to_owned(), &known, &mut file.reader)?;
     let cycle = file.require(&fields, "cycle");
@@ -63,7 +63,7 @@ fn read_one(file: &mut File<'_>, node: &Node, path: &str) -> Option<DispatchTabl
     None
 }
 
-fn read_slot(file: &mut File<'_>, node: &Node, path: &str) -> Option<TableSlot> {
+fn read_slot(file: &mut File<'_>, node: &Node<'_>, path: &str) -> Option<TableSlot> {
     let known = ["start", "length", "task"];
     let fields = Fields::open(node, path.to_owned(), &known, &mut file.reader)?;
     let time = |file: &mut File<'_>, key: &str| {
