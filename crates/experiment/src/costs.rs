@@ -367,6 +367,15 @@ fn check_costs(index: usize, mechanism: &Mechanism) -> Result<(), String> {
     Ok(())
 }
 
+/// What it costs a manager to carry out tasks, of which Lemma IV.1 says nothing.
+const OF_MANAGERS: [&str; 5] = [
+    name::JOB_START,
+    name::JOB_END,
+    name::SWITCH,
+    name::RELEASE,
+    name::MANAGER,
+];
+
 /// What is wrong with where the monitor of the mechanism at this index runs, if anything is.
 fn check_monitor(index: usize, mechanism: &Mechanism) -> Result<(), String> {
     let is_task = mechanism.monitor == Some(MonitorPlace::Scheduled);
@@ -379,7 +388,16 @@ fn check_monitor(index: usize, mechanism: &Mechanism) -> Result<(), String> {
             mechanism.name
         ));
     }
-    Ok(())
+    // No figure is above the largest.
+    let is_paid = |cost: &&Primitive| OF_MANAGERS.contains(&cost.name.as_str()) && cost.max_ns > 0;
+    match mechanism.costs.iter().find(is_paid).filter(|_| is_task) {
+        None => Ok(()),
+        Some(cost) => Err(format!(
+            "`mechanisms[{index}].costs` ({}): found a cost of `{}` beside a monitor among the tasks, expected 0: Lemma IV.1 has \
+             nothing for what it costs to carry out its tasks, and above all the monitor itself",
+            mechanism.name, cost.name
+        )),
+    }
 }
 
 /// What a test is to take into account where this mechanism carries a policy out.
@@ -390,8 +408,8 @@ fn check_monitor(index: usize, mechanism: &Mechanism) -> Result<(), String> {
 /// | each release takes the CPU for a timer and the manager | for the timer of a less urgent task |
 /// | a used-up budget, a change of mode, a zero-slack instant, a slice takes it for a timer and the manager | the same |
 ///
-/// Where the monitor is a task, jobs and releases cost the same, and the rest is Lemma IV.1 of Sigrist et al. (RTAS 2015): C_M is
-/// [`name::MONITOR`] or else a visit of the manager that stops a job, and C_K a [`name::DEMOTION`] for each task of the lower level.
+/// Where the monitor is a task, that is Lemma IV.1 of Sigrist et al. (RTAS 2015) and nothing beside it: C_M is
+/// [`name::MONITOR`] or else a [`name::DEMOTION`], and C_K a demotion for each task of the lower level.
 ///
 /// # Errors
 /// A cost that the file does not have.
@@ -429,11 +447,9 @@ fn overheads_of(
         let is_said = mechanism.costs.iter().any(|it| it.name == name::MONITOR);
         let look = match is_said {
             true => of(name::MONITOR)?,
-            false => manager.saturating_add(demotion),
+            false => demotion,
         };
         return Ok(Overheads {
-            job: ns(job),
-            release: ns(release),
             detection: ns(of(name::TOLERANCE)?),
             termination: ns(demotion),
             heartbeat: mechanism.heartbeat_ns.map(|period| Heartbeat {

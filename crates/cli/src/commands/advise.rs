@@ -118,7 +118,12 @@ fn candidates<'a>(
             let options = registry.options_of(policy, test);
             let stated = policy.test(&options).ok().flatten();
             let is_stated = stated.is_some_and(|name| test.is_called(name));
-            let mechanisms = source.of_policy(policy, test)?;
+            let mut mechanisms = source.of_policy(policy, test)?;
+            // Nobody can run it.
+            mechanisms.retain(|taken| {
+                let beat = taken.overheads.heartbeat;
+                beat.is_none_or(|beat| !beat.is_scheduled)
+            });
             if mechanisms.is_empty() {
                 let name = policy.about().name;
                 output.note(&format!(

@@ -234,6 +234,19 @@ fn overheads_that_say_nothing_of_what_is_asked_are_refused() {
     );
 }
 
+/// What it proved would be run with another monitor.
+#[test]
+fn advise_leaves_out_a_monitor_that_nothing_runs() {
+    const LEMMA: &str = "examples/overheads/sigrist2015-lemma-iv-1.json";
+    let proved = vestal(&["analyze", FMS, "--test", "edf-vd", "--overheads", LEMMA]);
+    assert_eq!(proved.exit, 0, "{}{}", proved.stdout, proved.stderr);
+    let done = vestal(&["advise", FMS, "--overheads", LEMMA]);
+    assert_eq!(done.exit, 1);
+    assert!(!done.stdout.contains("vestal run"), "{}", done.stdout);
+    let why = "edf-vd is left out: there are no overheads of a mechanism that carries it out";
+    assert!(done.stderr.contains(why), "{}", done.stderr);
+}
+
 fn choices(file: &str, more: &[&str]) -> Vec<Value> {
     let asked = ["advise", file, "--overheads", COSTS, "--format", "json"];
     let done = vestal(&[asked.as_slice(), more].concat());

@@ -165,7 +165,7 @@ const CONSTANTS: [(&str, &str); 9] = [
     ("tick", "tick, with its handler"),
     (
         "event",
-        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more, and waits, with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come",
+        "timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more: it waits, perhaps with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come",
     ),
     (
         "pick",
@@ -173,7 +173,7 @@ const CONSTANTS: [(&str, &str); 9] = [
     ),
     (
         "switch",
-        "choice of who executes that switches the active server to another or to none, with the contexts of tasks: all of it",
+        "choice of who executes that switches the active server to another or to none, with the contexts of tasks",
     ),
     (
         "interrupt",

@@ -4,15 +4,15 @@
 //! | | for each |
 //! |---|---|
 //! | [`TICK`] | tick, with its handler; of it the scheduler takes at most [`IDLE`] where no event is due |
-//! | [`EVENT`] | timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more, and waits, with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come |
+//! | [`EVENT`] | timed event that is handled, in a tick or in a pick: an arrival, a replenishment, a depletion, a wake-up, the end of a delay; server that has no work any more: it waits, perhaps with a wake-up, or discards its budget; wake-up that is taken back or inserted anew; polling server that is asked for work when its budget has come |
 //! | [`PICK`] | choice of who executes that leaves the active server as it is, with the contexts of tasks |
-//! | [`SWITCH`] | choice of who executes that switches the active server to another or to none, with the contexts of tasks: all of it. Where a server finds no work when it is switched in, and the next one is, each of both |
+//! | [`SWITCH`] | choice of who executes that switches the active server to another or to none, with the contexts of tasks. Where a server finds no work when it is switched in, and the next one is, each of both |
 //! | [`INTERRUPT`] | interrupt that releases a job or has a task go on |
 //! | [`CALL`] | call of a task: the end of a job, a delay, a semaphore |
 //! | [`STEP`] | node of a queue that is passed to find an event, or the place of one: none for events that come again in the order in which they came, and for ends of jobs. A delay and a switch look twice, an event that comes again and an arrival once. And task that is passed to find the one to execute |
 //! | [`DETOUR`] | run of dummies that is made, takes over the time of an event that goes, or is joined with another: at most one for each search; and replenishment of a server whose tasks wait for its own time |
 //!
-//! They hold for systems with wake-ups of at most six servers with six tasks each, on ticks of 16 bits. `bin/isolation` compares each single call of many such systems with them, with the events, switches
+//! They hold for systems with wake-ups of at most six servers with six tasks each, on ticks of 16 bits. `bin/isolation` compares the scheduler's hook of each single call of many such systems with them, with the events, switches
 //! and nodes that there were, and what a server has lost with their sum; nothing proves that no other system is worse.
 
 use vestal_hsf::ServerId;

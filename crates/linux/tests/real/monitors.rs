@@ -80,7 +80,8 @@ fn a_monitor_that_runs_on_during_preemptions_is_found() {
         assert!(below.activations.median >= 2, "{report:#?}");
         // That is one look for the limit and one for the preemption, no more than the bound of this monitor allows: what
         // tells it from one that stands still are the looks at a job that does not have the CPU.
-        assert!(monitoring.beyond_bound <= Some(1), "{report:#?}");
+        let beyond = monitoring.beyond_bound;
+        assert!(matches!(beyond, Some(0 | 1)), "{report:#?}");
     });
 }
 

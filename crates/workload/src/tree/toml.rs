@@ -359,14 +359,14 @@ impl EventReceiver for Builder<'_> {
     }
 }
 
-/// The digits in base ten; what does not fit stays as it is and is refused as a number later.
+/// The digits in base ten; what does not fit is no number, and refused as that later: some digits of base 16 are one of base 10.
 fn decimal_text(digits: Cow<'_, str>, radix: u32) -> Cow<'_, str> {
     if radix == 10 {
         return digits;
     }
     match u128::from_str_radix(&digits, radix) {
         Ok(number) => Cow::Owned(number.to_string()),
-        Err(_) => digits,
+        Err(_) => Cow::Owned(format!("in base {radix}: {digits}")),
     }
 }
 

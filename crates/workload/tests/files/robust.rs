@@ -244,3 +244,23 @@ fn every_single_line_can_be_missing_or_doubled() {
         }
     }
 }
+
+/// Beyond what any number holds, digits of base 16 would else be a small number of base 10 with an exponent.
+#[test]
+fn digits_of_another_base_that_are_too_many_are_no_number() {
+    let text = |period: &str| {
+        format!(
+            "format = \"vestal/1\"\nname = \"x\"\nlevels = [\"LO\"]\nunit = \"ms\"\n\
+             [[task]]\nname = \"one\"\ncriticality = \"LO\"\nperiod = {period}\nwcet = {{ LO = 1 }}\n"
+        )
+    };
+    assert!(TaskSet::parse("x.toml", &text("0x1e")).is_ok());
+    for period in [
+        "0x1e0000000000000000000000000000001",
+        "0b1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111",
+        "0o7777777777777777777777777777777777777777777",
+    ] {
+        let errors = TaskSet::parse("x.toml", &text(period)).unwrap_err();
+        assert_placed(&errors);
+    }
+}

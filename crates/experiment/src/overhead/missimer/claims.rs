@@ -1,6 +1,6 @@
 //! The paper's claims about bottom halves in servers, and two of ours about what they rest on, against what was measured.
 //!
-//! Intervals decide: those of the median over repetitions ([`median_interval`]), of differences or ratios of runs of the same
+//! Intervals decide: those of the median over repetitions ([`vestal_statistics::median_interval`]), of differences or ratios of runs of the same
 //! repetition where two systems are compared. All intervals of one claim are right together with 99 %. What lies inside of what a claim
 //! says for certain confirms it, what lies outside for certain refutes it, and the rest is not decided.
 //!

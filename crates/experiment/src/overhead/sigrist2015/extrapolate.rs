@@ -218,11 +218,11 @@ pub fn flight(registry: &Registry, table: &Table, plan: &Plan) -> Result<Vec<Sha
         let shared = variant(SHARED).and_then(|one| Rates::of_places(table, one, is_one));
         let rates = missing.filter_map(|one| {
             let rates = Rates::of_places(table, one, is_one)?;
-            let is_alone = one.more_cpus > 0;
-            Some(match shared.as_ref().filter(|_| is_alone) {
-                Some(shared) => rates.with_part_of(shared, part::BARRIER),
-                None => rates,
-            })
+            match one.more_cpus {
+                0 => Some(rates),
+                // Without what barriers cost where somebody waits at them there is nothing to say.
+                _ => Some(rates.with_part_of(shared.as_ref()?, part::BARRIER)),
+            }
         });
         let rates: Vec<Rates> = rates.collect();
         if rates.is_empty() {
